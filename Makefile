@@ -17,7 +17,7 @@ export PG_CONFIG DESTDIR
 ENV := source scripts/env.sh; forget_other_checkout;
 each = for version in $(PG); do scripts/test.sh $(1) $$version; done
 
-.PHONY: help setup setup-llm llama build install uninstall check test test-unit test-pg test-sql test-system test-llm test-fresh differential fuzz lint measures demo bench bench-index bench-bm25 bench-chunking bench-latency bench-local-model bench-pipeline bench-fairness bench-retrieve bench-text-to-sql clean
+.PHONY: help setup setup-llm llama build server install uninstall check test test-unit test-pg test-sql test-system test-server test-llm test-fresh differential fuzz lint measures demo bench bench-index bench-bm25 bench-chunking bench-latency bench-local-model bench-pipeline bench-fairness bench-retrieve bench-text-to-sql clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' Makefile | awk -F '\t' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -32,6 +32,9 @@ build: setup ## build ragd and the extension for PostgreSQL 18
 	@$(ENV) cargo build --release --bin ragd
 	@$(ENV) cargo build --release --lib --no-default-features --features pg18
 
+server: ## build rag-server, which answers over HTTP and MCP; needs no PostgreSQL
+	@$(ENV) cargo build --release -p rag-server && echo "$$CARGO_TARGET_DIR/release/rag-server"
+
 install: ## build, and install into the PostgreSQL of PG_CONFIG=... (default: the private 18)
 	@scripts/setup.sh $(if $(PG_CONFIG),--without-postgres)
 	@scripts/install.sh
@@ -43,7 +46,7 @@ check: ## compile the extension against the PostgreSQL of PG_CONFIG=..., 15 or l
 	@scripts/setup.sh $(if $(PG_CONFIG),--without-postgres)
 	@scripts/install.sh check
 
-test: setup-llm test-unit test-sql test-system test-pg ## every test, on PostgreSQL 18 and 16
+test: setup-llm test-unit test-sql test-server test-system test-pg ## every test, on PostgreSQL 18 and 16
 
 # Where nothing can download llama.cpp, the tests of local language models say that they are skipped.
 setup-llm: setup
@@ -62,6 +65,9 @@ test-pg: setup ## tests inside a backend
 test-sql: setup ## golden SQL: what a user types and sees
 	@$(call each,sql)
 
+test-server: setup ## rag-server, in front of the server of the golden tests
+	@scripts/test.sh server $(firstword $(PG))
+
 test-system: setup ## crashes, cancels, standby, dump and restore
 	@$(call each,system)
 
@@ -75,8 +81,9 @@ fuzz: setup ## random calls of every function, for FOR seconds, as in FOR=3600 S
 	@PG_RAG_FUZZ_SECONDS=$${FOR:-600} PG_RAG_FUZZ_SEED=$${SEED:-$$RANDOM} scripts/test.sh system $(firstword $(PG)) random_calls
 
 lint: setup ## format, clippy with warnings denied, architecture tests
-	@$(ENV) cargo fmt --check
+	@$(ENV) cargo fmt --all --check
 	@$(ENV) cargo clippy --all-targets -- -D warnings
+	@$(ENV) cargo clippy -p rag-server --all-targets -- -D warnings
 	@$(ENV) cargo clippy --all-targets --no-default-features --features "pg18 pg_test" -- -D warnings
 	@$(ENV) cargo test --test architecture
 	@if command -v shellcheck >/dev/null; then shellcheck scripts/*.sh .ci/run; fi
@@ -84,7 +91,7 @@ lint: setup ## format, clippy with warnings denied, architecture tests
 measures: setup ## what the code measures: lengths, unsafe blocks, statements
 	@$(ENV) cargo test --quiet --test architecture measures -- --nocapture
 
-demo: setup ## load this project's manual into PostgreSQL 18 and ask it ten questions
+demo: setup ## load this project's manual into PostgreSQL 18 and ask it ten questions; with SERVE=1 more of them in a browser
 	@scripts/demo.sh
 
 bench: setup ## speed and memory, with ratios; pipelines too, in a server of their own

@@ -16,6 +16,7 @@ main() {
     load_manual
     ask_questions
     say_how_to_go_on
+    [[ -z ${SERVE:-} ]] || serve
 }
 
 # A server that runs stops for a new build: its sessions hold the old files.
@@ -54,6 +55,17 @@ ask_questions() {
         psql_demo --dbname="$DATABASE" --tuples-only --no-align | python3 scripts/print_answers.py
 }
 
+# Until Ctrl-C.
+serve() {
+    local socket
+    socket=$(scripts/cluster.sh socket demo "$VERSION")
+    say "building rag-server"
+    cargo build --release -p rag-server
+    say "open http://127.0.0.1:8080 in a browser; Ctrl-C ends it"
+    exec "$CARGO_TARGET_DIR/release/rag-server" --database-url "host=$socket user=postgres dbname=$DATABASE" \
+        --setting rag.trace=full
+}
+
 say_how_to_go_on() {
     cat <<END
 The database is yours to ask more:
@@ -61,6 +73,7 @@ The database is yours to ask more:
   scripts/cluster.sh psql demo $VERSION $DATABASE
   $DATABASE=# SELECT rag_answer('How do I see what an answer rests on?');
 
+\`make demo SERVE=1\` opens a chat page over it, on http://127.0.0.1:8080.
 \`scripts/cluster.sh stop demo $VERSION\` stops the server.
 END
 }

@@ -69,7 +69,7 @@ as_server() {
 }
 
 # Cargo tells by the time of a file whether it has changed. Two checkouts share a target, and what
-# one has built is no older than the other's files: so each builds its own crate anew after the other.
+# one has built is no older than the other's files: so each builds its own crates anew after the other.
 # Called before each build, and waits for a build of the other's.
 forget_other_checkout() {
     local profile
@@ -77,7 +77,7 @@ forget_other_checkout() {
     [[ "$(cat "$CARGO_TARGET_DIR/checkout" 2>/dev/null)" != "$PG_RAG_SOURCE" ]] || return 0
     for profile in debug release; do
         flock "$CARGO_TARGET_DIR/$profile/.cargo-lock" \
-            rm -rf "$CARGO_TARGET_DIR/$profile/.fingerprint"/pg_rag-*
+            rm -rf "$CARGO_TARGET_DIR/$profile/.fingerprint"/{pg_rag,rag-server}-*
     done
     echo "$PG_RAG_SOURCE" >"$CARGO_TARGET_DIR/checkout"
 }

@@ -7,6 +7,7 @@
 #   scripts/test.sh sql VERSION [TEST...]   golden SQL: what a user types and sees;
 #                                           with ACCEPT=1 the output becomes the expected one,
 #                                           and MODEL=NAME is the default model
+#   scripts/test.sh server VERSION [NAME]   rag-server, in front of the server of the golden tests
 #   scripts/test.sh system VERSION [NAME]   crashes, cancels, standby, dump and restore; on 16, unless named or
 #                                           with ALL=1, without those that no version makes a difference to
 #
@@ -22,7 +23,7 @@ export PROPTEST_RNG_SEED=${PROPTEST_RNG_SEED:-20260731}
 
 main() {
     local tier=${1:-}
-    [[ $tier == unit || $# -ge 2 ]] || fail "which tests?" "scripts/test.sh unit, or pg, sql, system and a version"
+    [[ $tier == unit || $# -ge 2 ]] || fail "which tests?" "scripts/test.sh unit, or pg, sql, server, system and a version"
     echo "=== $*"
     shift
     forget_other_checkout
@@ -31,8 +32,9 @@ main() {
     llm) local_models "$@" ;;
     pg) in_backend "$@" ;;
     sql) golden "$@" ;;
+    server) in_front "$@" ;;
     system) system "$@" ;;
-    *) fail "unknown tests: $tier" "unit, llm, pg, sql or system" ;;
+    *) fail "unknown tests: $tier" "unit, llm, pg, sql, server or system" ;;
     esac
 }
 
@@ -81,6 +83,16 @@ golden() {
     with_server "$version" ${MODEL:+"rag.embedding_model=$MODEL"}
     PG_CONFIG=$(tree_pg_config "$version") PGHOST=$(scripts/cluster.sh socket golden "$version") PGUSER=postgres \
         tests/pg_regress/run.sh "$@"
+}
+
+# One at a time: some look at all sessions of rag-server.
+in_front() {
+    local version=$1
+    shift
+    install_for_tests "$version"
+    with_server "$version"
+    PG_RAG_TEST_DATABASE_URL="host=$(scripts/cluster.sh socket golden "$version") user=postgres dbname=postgres" \
+        cargo test -p rag-server "$@" -- --test-threads=1
 }
 
 system() {

@@ -1,0 +1,3 @@
+-- A new conversation, and none where nothing can be written. $1: its title.
+SELECT CASE WHEN NOT pg_catalog.pg_is_in_recovery() AND NOT pg_catalog.current_setting('transaction_read_only')::pg_catalog.bool
+            THEN rag_conversation($1) END

@@ -1,0 +1,2 @@
+-- What a database says that can be asked.
+SELECT 1

@@ -1,0 +1,14 @@
+-- The pipelines that the role sees. Columns for filters are those of the view that stand between the columns that each
+-- view has: behind token_count and before embedding.
+SELECT p.name, p.source::pg_catalog.text AS source,
+       COALESCE(p.description, pg_catalog.obj_description(p.source, 'pg_class')) AS description, p.model,
+       pg_catalog.date_part('epoch', p.created_at)::pg_catalog.int8 AS created,
+       ARRAY(SELECT a.attname::pg_catalog.text
+             FROM pg_catalog.pg_attribute AS a
+             WHERE a.attrelid = p.view AND NOT a.attisdropped
+               AND a.attnum > (SELECT t.attnum FROM pg_catalog.pg_attribute AS t WHERE t.attrelid = p.view AND t.attname = 'token_count')
+               AND a.attnum < (SELECT e.attnum FROM pg_catalog.pg_attribute AS e WHERE e.attrelid = p.view AND e.attname = 'embedding')
+             ORDER BY a.attnum) AS filters
+FROM rag.pipeline AS p
+WHERE p.name IS NOT NULL
+ORDER BY p.name

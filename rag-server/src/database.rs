@@ -1,0 +1,212 @@
+//! Connections to the database, as one role.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+use tokio_postgres::types::{ToSql, Type};
+use tokio_postgres::{CancelToken, Client, NoTls, Row, Transaction};
+
+use crate::failure::{Failure, with_causes};
+
+/// How long a request waits for a connection while all are in use.
+const PATIENCE: Duration = Duration::from_secs(120);
+/// How long a server may take to let a session begin.
+const BEGINNING: Duration = Duration::from_secs(10);
+/// How long a connection is kept that nobody uses.
+const IDLE: Duration = Duration::from_secs(300);
+/// How often a statement that nobody waits for is cancelled, until its connection is closed.
+const CANCELS: u32 = 50;
+/// The time between two of these.
+const BETWEEN_CANCELS: Duration = Duration::from_millis(200);
+
+/// A parameter of a statement, with its type, so that no round trip is needed to learn it.
+pub type Parameter<'a> = (&'a (dyn ToSql + Sync), Type);
+
+/// A session, and the task that reads its socket, which ends with it.
+struct Session {
+    client: Client,
+    connection: JoinHandle<()>,
+}
+
+/// The connections of one role, made when they are needed.
+pub struct Database {
+    config: tokio_postgres::Config,
+    permits: Arc<Semaphore>,
+    most: usize,
+    idle: Mutex<Vec<(Session, Instant)>>,
+    /// How statements are cancelled that run now.
+    running: Mutex<HashMap<u64, CancelToken>>,
+    next: AtomicU64,
+}
+
+impl Database {
+    /// Connects to nothing yet. At most `most` connections are open at the same time.
+    pub fn new(config: tokio_postgres::Config, most: usize) -> Arc<Self> {
+        Arc::new(Self {
+            config,
+            permits: Arc::new(Semaphore::new(most)),
+            most,
+            idle: Mutex::default(),
+            running: Mutex::default(),
+            next: AtomicU64::new(0),
+        })
+    }
+
+    /// A session for the caller alone. Waits for one where all are in use, at most two minutes.
+    pub async fn lease(self: &Arc<Self>) -> Result<Lease, Failure> {
+        let permit =
+            timeout(PATIENCE, self.permits.clone().acquire_owned()).await.map_err(|_| {
+                Failure::unavailable(format!(
+                    "all {} connections of this role are in use",
+                    self.most
+                ))
+            })?;
+        let permit = permit.map_err(|_| Failure::unavailable("the server is going down"))?;
+        let session = match self.take_idle() {
+            Some(session) => session,
+            None => timeout(BEGINNING, connect(&self.config))
+                .await
+                .map_err(|_| Failure::unavailable("the database does not answer"))??,
+        };
+        let id = self.next.fetch_add(1, Ordering::Relaxed);
+        self.running().insert(id, session.client.cancel_token());
+        Ok(Lease {
+            database: Arc::clone(self),
+            session: Some(session),
+            permit: Some(permit),
+            id,
+            is_busy: false,
+        })
+    }
+
+    /// Cancels all statements that run now.
+    pub async fn cancel_all(&self) {
+        let running: Vec<_> = self.running().values().cloned().collect();
+        for statement in running {
+            let _ = timeout(BETWEEN_CANCELS, statement.cancel_query(NoTls)).await;
+        }
+    }
+
+    /// How many connections are in use, and how many are idle.
+    pub fn connections(&self) -> (usize, usize) {
+        (self.most - self.permits.available_permits(), self.idle().len())
+    }
+
+    fn take_idle(&self) -> Option<Session> {
+        let mut idle = self.idle();
+        idle.retain(|(session, since)| !session.client.is_closed() && since.elapsed() < IDLE);
+        idle.pop().map(|(session, _)| session)
+    }
+
+    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<(Session, Instant)>> {
+        self.idle.lock().expect("nobody panics with the idle sessions in hand")
+    }
+
+    fn running(&self) -> std::sync::MutexGuard<'_, HashMap<u64, CancelToken>> {
+        self.running.lock().expect("nobody panics with the running statements in hand")
+    }
+}
+
+async fn connect(config: &tokio_postgres::Config) -> Result<Session, Failure> {
+    let (client, connection) = config.connect(NoTls).await.map_err(|error| refused(&error))?;
+    let connection = tokio::spawn(async move {
+        // Whoever waits for an answer is told of the error, too.
+        let _ = connection.await;
+    });
+    let found = client.query_typed_opt(include_str!("../sql/connect.sql"), &[]).await?;
+    if found.is_none() {
+        let missing = Failure::unavailable("the database has no extension pg_rag");
+        return Err(missing.hint("CREATE EXTENSION pg_rag CASCADE"));
+    }
+    Ok(Session { client, connection })
+}
+
+/// Why there is no connection. Addresses and names of roles are for the log and not for clients.
+fn refused(error: &tokio_postgres::Error) -> Failure {
+    eprintln!("rag-server: no connection to the database: {}", with_causes(error));
+    match error.code().map(|code| code.code()) {
+        Some(code) if code.starts_with("28") => {
+            Failure::unavailable("the database does not accept the role of this token")
+        }
+        Some("53300") => Failure::unavailable("the database has no connection left"),
+        _ => Failure::unavailable("the database cannot be reached"),
+    }
+}
+
+/// A session that one caller has. One that is dropped in the middle of a statement is cancelled and closed; else it
+/// goes back.
+pub struct Lease {
+    database: Arc<Database>,
+    session: Option<Session>,
+    permit: Option<OwnedSemaphorePermit>,
+    id: u64,
+    is_busy: bool,
+}
+
+impl Lease {
+    /// Runs a statement and returns its rows.
+    pub async fn rows(
+        &mut self,
+        sql: &str,
+        parameters: &[Parameter<'_>],
+    ) -> Result<Vec<Row>, Failure> {
+        self.is_busy = true;
+        let rows = self.client().query_typed(sql, parameters).await;
+        self.is_busy = false;
+        Ok(rows?)
+    }
+
+    /// Begins a transaction. The session counts as busy until [`Lease::done`].
+    pub async fn begin(&mut self) -> Result<Transaction<'_>, Failure> {
+        self.is_busy = true;
+        let session = self.session.as_mut().expect("a lease has its session until it is dropped");
+        Ok(session.client.transaction().await?)
+    }
+
+    /// The transaction is over, by commit or by an error that the server has answered with.
+    pub fn done(&mut self) {
+        self.is_busy = false;
+    }
+
+    fn client(&self) -> &Client {
+        &self.session.as_ref().expect("a lease has its session until it is dropped").client
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        self.database.running().remove(&self.id);
+        let Some(session) = self.session.take() else { return };
+        if !self.is_busy {
+            self.database.idle().push((session, Instant::now()));
+            return;
+        }
+        let permit = self.permit.take();
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            runtime.spawn(async move {
+                abandon(session).await;
+                drop(permit);
+            });
+        }
+    }
+}
+
+/// Cancels what a session does and closes it. A cancel that comes before the statement has begun is lost, so it is
+/// repeated until the connection is over; until then its place counts as taken.
+async fn abandon(session: Session) {
+    let Session { client, mut connection } = session;
+    let statement = client.cancel_token();
+    drop(client);
+    for _ in 0..CANCELS {
+        let _ = timeout(BETWEEN_CANCELS, statement.cancel_query(NoTls)).await;
+        if timeout(BETWEEN_CANCELS, &mut connection).await.is_ok() {
+            return;
+        }
+    }
+    connection.abort();
+}

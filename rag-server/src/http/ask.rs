@@ -1,0 +1,93 @@
+//! pg_rag's own paths: a question told in pieces, its steps, the sources, and what people think of answers.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::response::Response;
+use axum::{Extension, Json};
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio_postgres::types::Type;
+use uuid::Uuid;
+
+use super::request::JsonBody;
+use super::{Caller, InFlight, Server};
+use crate::document;
+use crate::failure::Failure;
+use crate::question::{self, History, Piece, Question};
+use crate::sse::{self, Frames};
+
+/// Tells an answer as events: `piece` with a text, at the end `details`, or `error`.
+pub async fn ask(
+    State(server): State<Arc<Server>>,
+    Extension(caller): Extension<Arc<Caller>>,
+    JsonBody(question): JsonBody<Question>,
+) -> Result<Response, Failure> {
+    let in_flight = InFlight::new(&server);
+    let begins = question.converse && server.conversations;
+    let history = if begins { History::Said(Vec::new()) } else { History::Unkept };
+    let pieces = question::tell(&caller.database, question, history).await?;
+    sse::response(pieces, Events, in_flight).await
+}
+
+struct Events;
+
+impl Frames for Events {
+    fn frames(&mut self, piece: Result<Piece, Failure>) -> String {
+        match piece {
+            Ok(Piece::Text(text)) => sse::frame(Some("piece"), &json!({"text": text}).to_string()),
+            Ok(Piece::Details(details)) => sse::frame(Some("details"), &details.to_string()),
+            Err(failure) => sse::frame(Some("error"), &failure.body().to_string()),
+        }
+    }
+}
+
+/// The steps of an answer, as `rag_explain` has them.
+pub async fn explain(
+    Extension(caller): Extension<Arc<Caller>>,
+    JsonBody(question): JsonBody<Question>,
+) -> Result<Json<Value>, Failure> {
+    let steps = question::explain(&mut caller.database.lease().await?, question).await?;
+    Ok(Json(json!({"steps": steps})))
+}
+
+/// Which document is wanted.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Source {
+    pipeline: String,
+    source_key: String,
+}
+
+/// A document in parts, with their places in it.
+pub async fn source(
+    Extension(caller): Extension<Arc<Caller>>,
+    JsonBody(source): JsonBody<Source>,
+) -> Result<Json<Value>, Failure> {
+    let mut lease = caller.database.lease().await?;
+    let parts = document::open(&mut lease, &source.pipeline, &source.source_key).await?;
+    Ok(Json(json!({"parts": parts})))
+}
+
+/// What somebody thinks of an answer.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Feedback {
+    trace_id: Uuid,
+    score: f32,
+    comment: Option<String>,
+}
+
+/// Keeps it.
+pub async fn feedback(
+    Extension(caller): Extension<Arc<Caller>>,
+    JsonBody(feedback): JsonBody<Feedback>,
+) -> Result<Json<Value>, Failure> {
+    let Feedback { trace_id, score, comment } = feedback;
+    let mut lease = caller.database.lease().await?;
+    let sql = include_str!("../../sql/feedback.sql");
+    lease
+        .rows(sql, &[(&trace_id, Type::UUID), (&score, Type::FLOAT4), (&comment, Type::TEXT)])
+        .await?;
+    Ok(Json(json!({"trace_id": trace_id})))
+}

@@ -1,0 +1,281 @@
+//! `/v1/chat/completions`: a pipeline as a model.
+
+use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use uuid::Uuid;
+
+use super::request::JsonBody;
+use super::{Caller, InFlight, Server};
+use crate::failure::Failure;
+use crate::question::{self, History, Piece, Question};
+use crate::sse::{self, Frames};
+
+/// The members of a request that are read. Others are left alone, as clients send many.
+#[derive(Default, Deserialize)]
+pub struct Request {
+    model: String,
+    messages: Vec<Message>,
+    #[serde(default)]
+    stream: bool,
+    stream_options: Option<StreamOptions>,
+    response_format: Option<ResponseFormat>,
+    temperature: Option<f64>,
+    top_p: Option<f64>,
+    max_tokens: Option<i32>,
+    max_completion_tokens: Option<i32>,
+    frequency_penalty: Option<f64>,
+    presence_penalty: Option<f64>,
+    // Arguments of rag_answer.
+    strategy: Option<String>,
+    k: Option<i32>,
+    mode: Option<String>,
+    filter: Option<Value>,
+    llm: Option<String>,
+    #[serde(default)]
+    options: Map<String, Value>,
+    conversation: Option<Uuid>,
+}
+
+#[derive(Deserialize)]
+struct Message {
+    role: String,
+    content: Option<Content>,
+}
+
+/// A text, or parts of which some are texts.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Content {
+    Text(String),
+    Parts(Vec<Part>),
+}
+
+#[derive(Deserialize)]
+struct Part {
+    text: Option<String>,
+}
+
+#[derive(Default, Deserialize)]
+struct StreamOptions {
+    #[serde(default)]
+    include_usage: bool,
+}
+
+#[derive(Deserialize)]
+struct ResponseFormat {
+    json_schema: Option<JsonSchema>,
+}
+
+#[derive(Deserialize)]
+struct JsonSchema {
+    schema: Option<Value>,
+}
+
+impl Message {
+    fn text(&self) -> String {
+        match &self.content {
+            Some(Content::Text(text)) => text.clone(),
+            Some(Content::Parts(parts)) => {
+                let texts: Vec<_> = parts.iter().filter_map(|part| part.text.as_deref()).collect();
+                texts.join("\n")
+            }
+            None => String::new(),
+        }
+    }
+}
+
+impl Request {
+    /// The last message as a question, and those before it as its history.
+    fn question(self) -> Result<(Question, Vec<(String, String)>), Failure> {
+        let last = self.messages.last().filter(|message| message.role == "user");
+        let last = last.ok_or_else(|| Failure::request("the last message must be of the user"))?;
+        let text = last.text();
+        let turns = turns(&self.messages[..self.messages.len() - 1]);
+        let options = self.all_options();
+        let Self { model, strategy, k, mode, filter, llm, conversation, .. } = self;
+        let question = Question {
+            question: text,
+            pipeline: Some(model).filter(|model| !model.is_empty()),
+            strategy,
+            k,
+            mode,
+            filter,
+            llm,
+            options,
+            conversation,
+            converse: false,
+        };
+        Ok((question, turns))
+    }
+
+    /// The options, with OpenAI's parameters among them that pg_rag has too, where the options do not say them.
+    fn all_options(&self) -> Map<String, Value> {
+        let schema = self.response_format.as_ref().and_then(|format| format.json_schema.as_ref());
+        let said = [
+            ("temperature", self.temperature.map(Value::from)),
+            ("top_p", self.top_p.filter(|p| *p > 0.0).map(Value::from)),
+            ("max_tokens", self.max_completion_tokens.or(self.max_tokens).map(Value::from)),
+            ("frequency_penalty", self.frequency_penalty.map(Value::from)),
+            ("presence_penalty", self.presence_penalty.map(Value::from)),
+            ("schema", schema.and_then(|schema| schema.schema.clone())),
+        ];
+        let mut options = self.options.clone();
+        for (name, value) in said {
+            let Some(value) = value else { continue };
+            let group = options.entry("answer").or_insert_with(|| json!({}));
+            if let Some(group) = group.as_object_mut() {
+                group.entry(name).or_insert(value);
+            }
+        }
+        options
+    }
+}
+
+/// Questions with their answers. Messages of others than user and assistant are left out: in which words a language
+/// model is asked is a matter of the database's templates.
+fn turns(messages: &[Message]) -> Vec<(String, String)> {
+    let mut turns = Vec::new();
+    let mut asked: Option<String> = None;
+    for message in messages {
+        match message.role.as_str() {
+            "user" => asked = Some(message.text()),
+            "assistant" => turns.extend(asked.take().map(|asked| (asked, message.text()))),
+            _ => {}
+        }
+    }
+    turns
+}
+
+/// Answers the last message, at once or in pieces.
+pub async fn complete(
+    State(server): State<Arc<Server>>,
+    Extension(caller): Extension<Arc<Caller>>,
+    JsonBody(request): JsonBody<Request>,
+) -> Result<Response, Failure> {
+    let in_flight = InFlight::new(&server);
+    let is_told = request.stream;
+    let with_usage = request.stream_options.as_ref().is_some_and(|options| options.include_usage);
+    let completion = Completion::new(&request.model);
+    let (question, turns) = request.question()?;
+    let history = if server.conversations { History::Said(turns) } else { History::Unkept };
+    if is_told {
+        let pieces = question::tell(&caller.database, question, history).await?;
+        return sse::response(pieces, Chunks { completion, with_usage }, in_flight).await;
+    }
+    let mut lease = caller.database.lease().await?;
+    let details = question::answer(&mut lease, question, &history).await?;
+    Ok(Json(completion.whole(details)).into_response())
+}
+
+/// What is the same in all objects of a response.
+struct Completion {
+    id: String,
+    created: u64,
+    model: String,
+}
+
+impl Completion {
+    fn new(model: &str) -> Self {
+        let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+        // Nothing looks an answer up by this; it tells those of one client apart.
+        let id = format!("chatcmpl-{:x}", since_1970.as_nanos());
+        Self { id, created: since_1970.as_secs(), model: model.to_owned() }
+    }
+
+    fn object(&self, kind: &str, choice: Value) -> Value {
+        json!({
+            "id": self.id,
+            "object": kind,
+            "created": self.created,
+            "model": self.model,
+            "choices": [choice],
+        })
+    }
+
+    /// A response at once.
+    fn whole(&self, mut details: Value) -> Value {
+        let answer = details.as_object_mut().and_then(|details| details.remove("answer"));
+        let message = json!({"role": "assistant", "content": answer, "refusal": null});
+        let finish = finish_reason(&details);
+        let choice =
+            json!({"index": 0, "message": message, "finish_reason": finish, "logprobs": null});
+        let mut object = self.object("chat.completion", choice);
+        object["usage"] = usage(&details);
+        object["citations"] = details["citations"].take();
+        object["rag"] = details;
+        object
+    }
+
+    fn chunk(&self, delta: Value, finish: Option<&str>) -> Value {
+        let choice = json!({"index": 0, "delta": delta, "finish_reason": finish, "logprobs": null});
+        self.object("chat.completion.chunk", choice)
+    }
+}
+
+/// `length` where the language model had to stop, else `stop`.
+fn finish_reason(details: &Value) -> &'static str {
+    match details["usage"]["finish_reason"].as_str() {
+        Some("length" | "max_tokens") => "length",
+        _ => "stop",
+    }
+}
+
+fn usage(details: &Value) -> Value {
+    let tokens = |name: &str| details["usage"][name].as_u64().unwrap_or_default();
+    let (prompt, completion) = (tokens("prompt_tokens"), tokens("completion_tokens"));
+    json!({"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion})
+}
+
+/// A response in pieces.
+struct Chunks {
+    completion: Completion,
+    with_usage: bool,
+}
+
+impl Chunks {
+    /// The last chunk, what clients wait for behind it, and in between the usage where it was wanted.
+    fn last(&self, mut details: Value) -> String {
+        let mut last = self.completion.chunk(json!({}), Some(finish_reason(&details)));
+        let used = usage(&details);
+        last["citations"] = details["citations"].take();
+        last["rag"] = details;
+        let mut text = sse::frame(None, &last.to_string());
+        if self.with_usage {
+            let mut only_usage = self.completion.chunk(json!({}), None);
+            only_usage["choices"] = json!([]);
+            only_usage["usage"] = used;
+            text.push_str(&sse::frame(None, &only_usage.to_string()));
+        }
+        text + &sse::frame(None, "[DONE]")
+    }
+}
+
+impl Frames for Chunks {
+    fn begin(&mut self) -> String {
+        let role = self.completion.chunk(json!({"role": "assistant", "content": ""}), None);
+        sse::frame(None, &role.to_string())
+    }
+
+    fn frames(&mut self, piece: Result<Piece, Failure>) -> String {
+        match piece {
+            Ok(Piece::Text(text)) => {
+                let chunk = self.completion.chunk(json!({"content": text}), None);
+                sse::frame(None, &chunk.to_string())
+            }
+            Ok(Piece::Details(details)) => self.last(details),
+            Err(failure) => {
+                sse::frame(None, &failure.body().to_string()) + &sse::frame(None, "[DONE]")
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "chat_tests.rs"]
+mod tests;

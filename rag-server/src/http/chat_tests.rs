@@ -1,0 +1,83 @@
+use super::*;
+
+fn request(value: Value) -> Request {
+    serde_json::from_value(value).unwrap()
+}
+
+#[test]
+fn the_last_message_is_the_question() {
+    let request = request(json!({
+        "model": "docs",
+        "messages": [
+            {"role": "system", "content": "Be kind."},
+            {"role": "user", "content": "When are invoices sent?"},
+            {"role": "assistant", "content": "On the first day. [1]"},
+            {"role": "user", "content": [{"type": "text", "text": "And how"}, {"type": "text", "text": "are they paid?"}]},
+        ],
+        "user": "somebody", "n": 1,
+    }));
+    let (question, turns) = request.question().unwrap();
+    assert_eq!(question.question, "And how\nare they paid?");
+    assert_eq!(question.pipeline.as_deref(), Some("docs"));
+    let expected = ("When are invoices sent?".to_owned(), "On the first day. [1]".to_owned());
+    assert_eq!(turns, [expected]);
+}
+
+#[test]
+fn without_a_question_there_is_no_answer() {
+    let no_messages = request(json!({"model": "docs", "messages": []}));
+    assert_eq!(no_messages.question().unwrap_err().status, 400);
+    let of_others =
+        request(json!({"model": "docs", "messages": [{"role": "assistant", "content": "a"}]}));
+    assert!(of_others.question().unwrap_err().message.contains("of the user"));
+}
+
+#[test]
+fn parameters_become_options_unless_these_say_otherwise() {
+    let request = request(json!({
+        "model": "docs", "messages": [], "temperature": 0.2, "top_p": 0, "max_tokens": 50,
+        "response_format": {"type": "json_schema", "json_schema": {"name": "x", "schema": {"type": "object"}}},
+        "options": {"answer": {"temperature": 0.9}, "k": 3},
+    }));
+    let options = Value::Object(request.all_options());
+    let expected = json!({"answer": {"temperature": 0.9, "max_tokens": 50, "schema": {"type": "object"}}, "k": 3});
+    assert_eq!(options, expected);
+}
+
+#[test]
+fn a_whole_response_has_citations_and_figures() {
+    let details = json!({
+        "answer": "At nine. [1]", "citations": [{"marker": 1}], "supported": true,
+        "usage": {"prompt_tokens": 7, "completion_tokens": 2, "finish_reason": "length"},
+    });
+    let whole = Completion::new("docs").whole(details);
+    assert_eq!(whole["object"], "chat.completion");
+    assert_eq!(whole["choices"][0]["message"]["content"], "At nine. [1]");
+    assert_eq!(whole["choices"][0]["finish_reason"], "length");
+    assert_eq!(whole["usage"]["total_tokens"], 9);
+    assert_eq!(whole["citations"][0]["marker"], 1);
+    assert_eq!(whole["rag"]["supported"], true);
+}
+
+#[test]
+fn a_told_response_ends_with_done() {
+    let mut chunks = Chunks { completion: Completion::new("docs"), with_usage: true };
+    let data = |frames: &str| -> Vec<String> {
+        let lines = frames.lines().filter_map(|line| line.strip_prefix("data: "));
+        lines.map(str::to_owned).collect()
+    };
+    let read = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+    let begin = data(&chunks.begin());
+    assert_eq!(read(&begin[0])["choices"][0]["delta"]["role"], "assistant");
+    let piece = data(&chunks.frames(Ok(Piece::Text("At\nnine.".to_owned()))));
+    assert_eq!(read(&piece[0])["choices"][0]["delta"]["content"], "At\nnine.");
+    let last =
+        data(&chunks.frames(Ok(Piece::Details(json!({"citations": [], "supported": false})))));
+    assert_eq!(last.len(), 3);
+    assert_eq!(read(&last[0])["choices"][0]["finish_reason"], "stop");
+    assert_eq!(read(&last[0])["rag"]["supported"], false);
+    assert_eq!(read(&last[1])["choices"], json!([]));
+    assert_eq!(last[2], "[DONE]");
+    let broken = data(&chunks.frames(Err(Failure::request("no"))));
+    assert_eq!(read(&broken[0])["error"]["message"], "no");
+}

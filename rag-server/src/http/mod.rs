@@ -1,0 +1,200 @@
+//! How do requests of HTTP reach the database?
+//!
+//! In: requests with a bearer token. Out: responses in the shapes of OpenAI's API, server-sent events, and the chat
+//! page. `admit.rs` says who it is and whether they may ask now; the other modules have a path each.
+
+mod admit;
+mod ask;
+mod chat;
+mod embeddings;
+mod page;
+mod request;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use axum::{Extension, Json, Router, middleware};
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+use tokio::time::timeout;
+use tokio_util::sync::CancellationToken;
+
+use crate::config::Config;
+use crate::database::Database;
+use crate::failure::Failure;
+use crate::mcp;
+use crate::metrics::Metrics;
+use crate::pipelines;
+use crate::rate::RateLimit;
+use crate::tokens::{self, TokenDigest};
+
+/// How long answers may go on when the server is told to end.
+const GRACE: Duration = Duration::from_secs(10);
+/// How long the database may take to say that it is well.
+const HEALTH: Duration = Duration::from_secs(2);
+
+/// One who may ask: a role with its connections, and how often.
+pub struct Caller {
+    /// The connections of the role.
+    pub database: Arc<Database>,
+    limit: RateLimit,
+}
+
+/// What all requests share.
+pub struct Server {
+    callers: HashMap<TokenDigest, Arc<Caller>>,
+    /// Who everybody is where there are no tokens.
+    anybody: Option<Arc<Caller>>,
+    /// Figures for Prometheus.
+    pub metrics: Metrics,
+    max_request: usize,
+    conversations: bool,
+}
+
+impl Server {
+    /// Reads the tokens. The error is a sentence for standard error.
+    pub fn new(config: &Config) -> Result<Self, String> {
+        let now = Instant::now();
+        let caller = |database: tokio_postgres::Config, rate| {
+            let database = Database::new(database, config.connections);
+            Arc::new(Caller { database, limit: RateLimit::new(rate, now) })
+        };
+        let accounts = config.tokens.as_deref().map(tokens::read).transpose()?.unwrap_or_default();
+        let callers: HashMap<_, _> = accounts
+            .into_iter()
+            .map(|(digest, account)| {
+                let mut database = config.database.clone();
+                database.user(account.role);
+                if let Some(password) = account.password {
+                    database.password(password);
+                }
+                (digest, caller(database, account.rate.unwrap_or(config.rate)))
+            })
+            .collect();
+        Ok(Self {
+            anybody: callers.is_empty().then(|| caller(config.database.clone(), config.rate)),
+            callers,
+            metrics: Metrics::default(),
+            max_request: config.max_request,
+            conversations: config.conversations,
+        })
+    }
+
+    fn all_callers(&self) -> impl Iterator<Item = &Arc<Caller>> {
+        self.callers.values().chain(&self.anybody)
+    }
+}
+
+/// Listens and answers until `stop`, then lets answers end for a while. The error is a sentence.
+pub async fn serve(config: &Config, stop: CancellationToken) -> Result<(), String> {
+    let server = Arc::new(Server::new(config)?);
+    let listener = TcpListener::bind(config.listen)
+        .await
+        .map_err(|error| format!("cannot listen on {}: {error}", config.listen))?;
+    let address = listener.local_addr().map_err(|error| error.to_string())?;
+    eprintln!("rag-server: listening on http://{address}");
+    let router = router(&server, config, &stop);
+    let told = stop.clone();
+    let serving =
+        axum::serve(listener, router).with_graceful_shutdown(async move { told.cancelled().await });
+    tokio::select! {
+        served = serving => served.map_err(|error| error.to_string()),
+        () = async { stop.cancelled().await; tokio::time::sleep(GRACE).await } => {
+            for caller in server.all_callers() {
+                caller.database.cancel_all().await;
+            }
+            Ok(())
+        }
+    }
+}
+
+fn router(server: &Arc<Server>, config: &Config, stop: &CancellationToken) -> Router {
+    let admitted = Router::new()
+        .route("/v1/models", get(models))
+        .route("/v1/chat/completions", post(chat::complete))
+        .route("/v1/embeddings", post(embeddings::embed))
+        .route("/ask", post(ask::ask))
+        .route("/explain", post(ask::explain))
+        .route("/source", post(ask::source))
+        .route("/feedback", post(ask::feedback))
+        .route("/metrics", get(metrics))
+        .route_service("/mcp", mcp::http_service(config, stop))
+        .route_layer(middleware::from_fn_with_state(Arc::clone(server), admit::admit));
+    Router::new()
+        .merge(admitted)
+        .merge(page::router())
+        .route("/healthz", get(healthy))
+        .fallback(no_such_path)
+        .method_not_allowed_fallback(no_such_method)
+        .layer(middleware::from_fn_with_state(Arc::clone(server), admit::same_origin))
+        .with_state(Arc::clone(server))
+}
+
+async fn no_such_path() -> Failure {
+    Failure::new(StatusCode::NOT_FOUND, "not_found", "there is nothing under this path")
+}
+
+async fn no_such_method() -> Failure {
+    let status = StatusCode::METHOD_NOT_ALLOWED;
+    Failure::new(status, "method_not_allowed", "the path is there, but not for this method")
+}
+
+/// Whether the database answers; of several roles, whether it answers one of them.
+async fn healthy(State(server): State<Arc<Server>>) -> Result<Json<Value>, Failure> {
+    let caller = server.all_callers().next().expect("without tokens there is the role of the URL");
+    let asked = async {
+        caller.database.lease().await?.rows(include_str!("../../sql/health.sql"), &[]).await
+    };
+    let late = || Failure::unavailable("the database does not answer");
+    timeout(HEALTH, asked).await.map_err(|_| late())??;
+    Ok(Json(json!({"status": "ok"})))
+}
+
+async fn metrics(State(server): State<Arc<Server>>) -> Response {
+    let connections = server.all_callers().map(|caller| caller.database.connections());
+    let sum = connections.fold((0, 0), |sum, next| (sum.0 + next.0, sum.1 + next.1));
+    let kind = [(header::CONTENT_TYPE, "text/plain; version=0.0.4")];
+    (kind, server.metrics.text(sum)).into_response()
+}
+
+/// The pipelines that the role sees, as models.
+async fn models(Extension(caller): Extension<Arc<Caller>>) -> Result<Json<Value>, Failure> {
+    let pipelines = pipelines::list(&mut caller.database.lease().await?).await?;
+    let models: Vec<_> = pipelines
+        .into_iter()
+        .map(|pipeline| {
+            json!({
+                "id": pipeline.name,
+                "object": "model",
+                "created": pipeline.created,
+                "owned_by": "pg_rag",
+                "description": pipeline.description,
+                "filters": pipeline.filters,
+            })
+        })
+        .collect();
+    Ok(Json(json!({"object": "list", "data": models})))
+}
+
+/// Counts a request until it is dropped.
+pub struct InFlight(Arc<Server>);
+
+impl InFlight {
+    /// One more.
+    pub fn new(server: &Arc<Server>) -> Self {
+        server.metrics.in_flight.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(server))
+    }
+}
+
+impl Drop for InFlight {
+    fn drop(&mut self) {
+        self.0.metrics.in_flight.fetch_sub(1, Ordering::Relaxed);
+    }
+}

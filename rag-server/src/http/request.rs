@@ -1,0 +1,85 @@
+//! The body of a request: JSON, and no more than is allowed.
+
+use std::sync::Arc;
+
+use axum::body::{Body, Bytes};
+use axum::extract::{FromRequest, Request};
+use axum::http::{StatusCode, header};
+use futures_util::StreamExt;
+use serde::de::DeserializeOwned;
+
+use super::Server;
+use crate::failure::Failure;
+
+/// How much of what is too large is read and thrown away, so that a client that sends all of it first is there to
+/// read the answer.
+const THROWN_AWAY: usize = 64 << 20;
+
+/// A body in JSON that fits `T`.
+pub struct JsonBody<T>(pub T);
+
+impl<T: DeserializeOwned> FromRequest<Arc<Server>> for JsonBody<T> {
+    type Rejection = Failure;
+
+    async fn from_request(request: Request, server: &Arc<Server>) -> Result<Self, Failure> {
+        // A form of another site could send JSON under another name without being asked first.
+        let kind = request.headers().get(header::CONTENT_TYPE);
+        let kind = kind.and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+        if !kind.trim().to_ascii_lowercase().starts_with("application/json") {
+            let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
+            return Err(Failure::new(status, "invalid_request", "the body must be JSON")
+                .hint("send the header Content-Type: application/json"));
+        }
+        let bytes = read(request.into_body(), server.max_request).await?;
+        parse(&bytes).map(Self)
+    }
+}
+
+fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Failure> {
+    serde_json::from_slice(bytes)
+        .map_err(|error| Failure::request(format!("the body cannot be read: {error}")))
+}
+
+async fn read(body: Body, most: usize) -> Result<Vec<u8>, Failure> {
+    let mut stream = body.into_data_stream();
+    let mut bytes = Vec::new();
+    let mut seen = 0;
+    while let Some(part) = stream.next().await {
+        let part: Bytes =
+            part.map_err(|_| Failure::request("the body of the request was broken off"))?;
+        seen += part.len();
+        if seen <= most {
+            bytes.extend_from_slice(&part);
+        } else if seen > most + THROWN_AWAY {
+            break;
+        } else {
+            bytes = Vec::new();
+        }
+    }
+    if seen > most {
+        let message = format!("the request is larger than {} KB", most / 1024);
+        return Err(Failure::new(StatusCode::PAYLOAD_TOO_LARGE, "request_too_large", message)
+            .hint("ask in fewer words, or start rag-server with a larger --max-request"));
+    }
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn what_is_too_large_is_read_to_its_end_and_refused() {
+        assert_eq!(read(Body::from("abc"), 3).await.unwrap(), b"abc");
+        let failure = read(Body::from(vec![b'x'; 10 << 20]), 1 << 20).await.unwrap_err();
+        assert_eq!(failure.status, 413);
+        assert_eq!(failure.message, "the request is larger than 1024 KB");
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        let failure = parse::<crate::question::Question>(b"{\"k\": 3}").unwrap_err();
+        assert!(failure.message.contains("missing field `question`"), "{}", failure.message);
+        assert_eq!(failure.status, 400);
+    }
+}

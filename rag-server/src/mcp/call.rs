@@ -1,0 +1,266 @@
+//! The tools, each a few calls of pg_rag.
+
+use rmcp::model::JsonObject;
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use tokio_postgres::types::Type;
+
+use super::address::Address;
+use super::compact::{Compact, DEFAULT_TOKENS, MOST_TOKENS, cut};
+use crate::database::Lease;
+use crate::document::{self, Part};
+use crate::failure::Failure;
+use crate::pipelines;
+use crate::question::{self, History, Question};
+
+/// Runs a tool and returns its result as text.
+pub async fn call(lease: &mut Lease, name: &str, arguments: JsonObject) -> Result<String, Failure> {
+    match name {
+        "list_sources" => list_sources(lease, read_arguments(arguments)?).await,
+        "search" => search(lease, read_arguments(arguments)?).await,
+        "open" => open(lease, read_arguments(arguments)?).await,
+        "ask" => ask(lease, read_arguments(arguments)?).await,
+        "schema" => schema(lease, read_arguments(arguments)?).await,
+        "sql" => sql(lease, read_arguments(arguments)?).await,
+        _ => Err(Failure::request(format!("there is no tool {name:?}"))),
+    }
+}
+
+/// Reads a resource: a document, or a description of a pipeline.
+pub async fn read(lease: &mut Lease, uri: &str) -> Result<String, Failure> {
+    match Address::parse(uri)? {
+        Address::Document(pipeline, key) => {
+            let parts = document::open(lease, &pipeline, &key).await?;
+            Ok(told(&parts, 0, MOST_TOKENS))
+        }
+        Address::Pipeline(name) => {
+            let all = pipelines::list(lease).await?;
+            let Some(found) = all.into_iter().find(|pipeline| pipeline.name == name) else {
+                let message = format!("there is no pipeline {name:?} that the role sees");
+                let status = axum::http::StatusCode::NOT_FOUND;
+                return Err(Failure::new(status, "not_found", message));
+            };
+            Ok(describe(&found))
+        }
+    }
+}
+
+fn describe(pipeline: &pipelines::Pipeline) -> String {
+    format!(
+        "pipeline: {}\ntable: {}\nabout: {}\nembedding model: {}\nfilters: {}",
+        pipeline.name,
+        pipeline.source,
+        pipeline.description.as_deref().unwrap_or("-"),
+        pipeline.model,
+        pipeline.filters.join(", ")
+    )
+}
+
+fn read_arguments<T: DeserializeOwned>(arguments: JsonObject) -> Result<T, Failure> {
+    serde_json::from_value(Value::Object(arguments))
+        .map_err(|error| Failure::request(format!("the arguments cannot be read: {error}")))
+}
+
+/// The tokens that a call may have.
+fn room(said: Option<usize>) -> usize {
+    said.unwrap_or(DEFAULT_TOKENS).clamp(50, MOST_TOKENS)
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ListSources {
+    max_tokens: Option<usize>,
+}
+
+async fn list_sources(lease: &mut Lease, arguments: ListSources) -> Result<String, Failure> {
+    let mut result = Compact::new(room(arguments.max_tokens));
+    result.line("pipeline\ttable\tfilters\tabout");
+    for pipeline in pipelines::list(lease).await? {
+        let about = pipeline.description.unwrap_or_default();
+        result.row(&[&pipeline.name, &pipeline.source, &pipeline.filters.join(", "), &about]);
+    }
+    Ok(result.finish("ask for more max_tokens"))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Search {
+    query: String,
+    pipeline: Option<String>,
+    k: Option<i32>,
+    mode: Option<String>,
+    filter: Option<Value>,
+    max_tokens: Option<usize>,
+}
+
+async fn search(lease: &mut Lease, arguments: Search) -> Result<String, Failure> {
+    let Search { query, pipeline, k, mode, filter, max_tokens } = arguments;
+    let rows = lease
+        .rows(
+            include_str!("../../sql/retrieve.sql"),
+            &[
+                (&query, Type::TEXT),
+                (&pipeline, Type::TEXT),
+                (&k, Type::INT4),
+                (&mode, Type::TEXT),
+                (&filter, Type::JSONB),
+            ],
+        )
+        .await?;
+    let mut result = Compact::new(room(max_tokens));
+    result.line("uri\tstart_char\theading\ttext");
+    for row in rows {
+        let uri = Address::Document(row.get(2), row.get(3)).to_string();
+        let start: i32 = row.get(4);
+        let heading: Option<String> = row.get(6);
+        result.row(&[&uri, &start.to_string(), heading.as_deref().unwrap_or_default(), row.get(7)]);
+    }
+    Ok(result.finish("ask for a smaller k or more max_tokens, or open a uri"))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Open {
+    uri: String,
+    #[serde(default)]
+    start_char: i32,
+    max_tokens: Option<usize>,
+}
+
+async fn open(lease: &mut Lease, arguments: Open) -> Result<String, Failure> {
+    let Address::Document(pipeline, key) = Address::parse(&arguments.uri)? else {
+        let whole = Failure::request("this is a whole pipeline");
+        return Err(whole.hint("search it, or open a document: rag://pipeline/key"));
+    };
+    let parts = document::open(lease, &pipeline, &key).await?;
+    Ok(told(&parts, arguments.start_char, room(arguments.max_tokens)))
+}
+
+/// The text of a document from a character on, and where to go on where it does not fit.
+fn told(parts: &[Part], start: i32, most: usize) -> String {
+    let mut text = String::new();
+    let mut left = most;
+    for part in parts.iter().filter(|part| part.end > start) {
+        let skipped = usize::try_from(start - part.start).unwrap_or_default();
+        let rest = part.text.char_indices().nth(skipped).map_or("", |(at, _)| &part.text[at..]);
+        if !text.is_empty() {
+            text.push('\n');
+        }
+        let (fits, is_all) = cut(rest, left);
+        text.push_str(fits);
+        if !is_all {
+            let told = i32::try_from(skipped + fits.chars().count()).unwrap_or(i32::MAX);
+            let next = part.start.saturating_add(told);
+            return format!("{text}\ntruncated: true (go on with start_char {next})");
+        }
+        left = left.saturating_sub(super::compact::tokens(fits));
+    }
+    text + "\ntruncated: false"
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Ask {
+    question: String,
+    pipeline: Option<String>,
+    k: Option<i32>,
+    strategy: Option<String>,
+    filter: Option<Value>,
+    max_tokens: Option<usize>,
+}
+
+async fn ask(lease: &mut Lease, arguments: Ask) -> Result<String, Failure> {
+    let Ask { question, pipeline, k, strategy, filter, max_tokens } = arguments;
+    let question = Question { question, pipeline, k, strategy, filter, ..Question::default() };
+    let details = question::answer(lease, question, &History::Unkept).await?;
+    Ok(answered(&details, room(max_tokens)))
+}
+
+/// An answer, what is to be thought of it, and its sources.
+fn answered(details: &Value, most: usize) -> String {
+    let mut result = Compact::new(most);
+    for line in details["answer"].as_str().unwrap_or_default().lines() {
+        result.line(line);
+    }
+    result.line(&format!(
+        "supported: {}\tconfidence: {:.2}\tneeds_review: {}",
+        details["supported"],
+        details["confidence"].as_f64().unwrap_or_default(),
+        details["needs_review"]
+    ));
+    for citation in details["citations"].as_array().into_iter().flatten() {
+        let word = |name: &str| citation[name].as_str().unwrap_or_default().to_owned();
+        if citation["unresolved"] == true {
+            continue;
+        }
+        let uri = Address::Document(word("pipeline"), word("source_key")).to_string();
+        let (marker, start) = (&citation["marker"], &citation["start_char"]);
+        result.row(&[&format!("[{marker}]"), &uri, &format!("start_char {start}"), &word("quote")]);
+    }
+    result.finish("ask for more max_tokens")
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Schema {
+    tables: Option<Vec<String>>,
+    max_tokens: Option<usize>,
+}
+
+async fn schema(lease: &mut Lease, arguments: Schema) -> Result<String, Failure> {
+    let sql = include_str!("../../sql/schema.sql");
+    let rows = lease.rows(sql, &[(&arguments.tables, Type::TEXT_ARRAY)]).await?;
+    let mut result = Compact::new(room(arguments.max_tokens));
+    for row in rows {
+        let (relation, about): (String, Option<String>) = (row.get(0), row.get(1));
+        let about = about.map(|about| format!(" -- {about}")).unwrap_or_default();
+        let columns: String = row.get(2);
+        result.line(&format!("{relation}{about}\n  {}", columns.replace('\n', "\n  ")));
+    }
+    Ok(result.finish("name the tables that you need, or ask for more max_tokens"))
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Sql {
+    query: String,
+    max_rows: Option<i32>,
+    max_tokens: Option<usize>,
+}
+
+async fn sql(lease: &mut Lease, arguments: Sql) -> Result<String, Failure> {
+    let Sql { query, max_rows, max_tokens } = arguments;
+    let max_rows = max_rows.unwrap_or(50);
+    let sql = include_str!("../../sql/run.sql");
+    let rows = lease.rows(sql, &[(&query, Type::TEXT), (&max_rows, Type::INT4)]).await?;
+    let mut result = Compact::new(room(max_tokens));
+    let mut is_cut = false;
+    for (number, row) in rows.iter().enumerate() {
+        let data: Value = row.get(0);
+        is_cut |= row.get::<_, bool>(1);
+        let Some(columns) = data.as_object() else { continue };
+        if number == 0 {
+            result.line(&columns.keys().cloned().collect::<Vec<_>>().join("\t"));
+        }
+        let fields: Vec<String> = columns.values().map(field).collect();
+        result.row(&fields.iter().map(String::as_str).collect::<Vec<_>>());
+    }
+    if is_cut {
+        result.leave_out();
+    }
+    Ok(result.finish("have the query count or limit, or ask for more max_rows"))
+}
+
+/// A value in a table: a text as it is, NULL as nothing.
+fn field(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Null => String::new(),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+#[path = "call_tests.rs"]
+mod tests;

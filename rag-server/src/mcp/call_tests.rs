@@ -1,0 +1,52 @@
+use serde_json::json;
+
+use super::*;
+
+fn part(start: i32, text: &str) -> Part {
+    let end = start + i32::try_from(text.chars().count()).unwrap();
+    Part { start, end, heading: None, text: text.to_owned() }
+}
+
+#[test]
+fn a_document_is_told_in_steps() {
+    let parts = [part(0, "größer als alles"), part(20, "und mehr")];
+    assert_eq!(told(&parts, 0, 100), "größer als alles\nund mehr\ntruncated: false");
+    let mut start = 0;
+    let mut texts = Vec::new();
+    loop {
+        let text = told(&parts, start, 3);
+        let (text, end) = text.rsplit_once('\n').unwrap();
+        texts.push(text.replace('\n', ""));
+        match end.strip_prefix("truncated: true (go on with start_char ") {
+            Some(next) => start = next.trim_end_matches(')').parse().unwrap(),
+            None => break,
+        }
+    }
+    assert_eq!(texts.concat(), "größer als allesund mehr");
+    assert_eq!(told(&parts, 1000, 10), "\ntruncated: false");
+}
+
+#[test]
+fn an_answer_says_what_it_rests_on() {
+    let details = json!({
+        "answer": "At nine. [1]", "supported": true, "confidence": 0.9814, "needs_review": false,
+        "citations": [
+            {"marker": 1, "pipeline": "hours", "source_key": "a/b", "start_char": 0, "quote": "It opens\nat nine."},
+            {"marker": 2, "position": 3, "unresolved": true},
+        ],
+    });
+    let expected = "At nine. [1]\nsupported: true\tconfidence: 0.98\tneeds_review: false\n\
+                    [1]\trag://hours/a%2Fb\tstart_char 0\tIt opens at nine.\ntruncated: false";
+    assert_eq!(answered(&details, 500), expected);
+    assert!(answered(&details, 5).ends_with("(2 left out or cut; ask for more max_tokens)"));
+}
+
+#[test]
+fn arguments_that_do_not_fit_are_named() {
+    let arguments = |value: Value| value.as_object().unwrap().clone();
+    let unknown = read_arguments::<Search>(arguments(json!({"query": "a", "limit": 3})));
+    assert!(unknown.err().unwrap().message.contains("limit"));
+    let missing = read_arguments::<Open>(arguments(json!({})));
+    assert!(missing.err().unwrap().message.contains("uri"));
+    assert_eq!((room(None), room(Some(1)), room(Some(1_000_000))), (2000, 50, 20_000));
+}

@@ -1,0 +1,302 @@
+//! A question, and the two ways to have it answered: at once and in pieces.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use tokio::sync::mpsc;
+use tokio_postgres::Transaction;
+use tokio_postgres::types::{ToSql, Type};
+use uuid::Uuid;
+
+use crate::database::{Database, Lease};
+use crate::failure::Failure;
+
+/// How many pieces wait for a slow reader before the database does.
+const PIECES: usize = 1024;
+/// How long the database waits for a reader who takes nothing.
+const SLOWEST_READER: Duration = Duration::from_secs(30);
+/// Characters of a conversation's title.
+const TITLE: usize = 200;
+/// Members that the last row of a told answer has.
+const OF_DETAILS: [&str; 4] = ["citations", "supported", "usage", "trace_id"];
+
+/// A question with the arguments of `rag_answer`.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Question {
+    /// What is asked.
+    pub question: String,
+    /// The pipeline; none where there is just one.
+    pub pipeline: Option<String>,
+    /// In how many calls a language model writes the answer.
+    pub strategy: Option<String>,
+    /// How many chunks are read.
+    pub k: Option<i32>,
+    /// `dense`, `lexical` or `hybrid`.
+    pub mode: Option<String>,
+    /// Conditions over the metadata.
+    pub filter: Option<Value>,
+    /// Who writes.
+    pub llm: Option<String>,
+    /// Options of a question.
+    #[serde(default)]
+    pub options: Map<String, Value>,
+    /// The conversation that it is part of.
+    pub conversation: Option<Uuid>,
+    /// Whether a conversation begins with it, where it is part of none.
+    #[serde(default)]
+    pub converse: bool,
+}
+
+/// What was said before a question.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum History {
+    /// Nothing that is to be kept.
+    #[default]
+    Unkept,
+    /// Questions and their answers, oldest first; they are looked up, and a conversation begins where they are not
+    /// found.
+    Said(Vec<(String, String)>),
+}
+
+/// A part of a told answer.
+#[derive(Debug)]
+pub enum Piece {
+    /// Words of the answer.
+    Text(String),
+    /// What `rag_answer_details` has beside the answer; the last part.
+    Details(Value),
+}
+
+impl Question {
+    /// The options with the conversation among them.
+    fn all_options(&self) -> Value {
+        let mut options = self.options.clone();
+        if let Some(conversation) = self.conversation {
+            let group = options.entry("answer").or_insert_with(|| json!({}));
+            // Where it is no object, the database says so.
+            if let Some(group) = group.as_object_mut() {
+                group.insert("conversation".to_owned(), json!(conversation));
+            }
+        }
+        Value::Object(options)
+    }
+
+    fn parameters<'a>(&'a self, options: &'a Value) -> [&'a (dyn ToSql + Sync); 8] {
+        let Self { question, pipeline, strategy, k, mode, filter, llm, .. } = self;
+        [question, pipeline, strategy, k, mode, filter, llm, options]
+    }
+}
+
+/// The types of [`Question::parameters`].
+const TYPES: [Type; 8] = [
+    Type::TEXT,
+    Type::TEXT,
+    Type::TEXT,
+    Type::INT4,
+    Type::TEXT,
+    Type::JSONB,
+    Type::TEXT,
+    Type::JSONB,
+];
+
+/// Answers a question as a whole: the columns of `rag_answer_details` as an object, and `conversation` where there is
+/// one.
+pub async fn answer(
+    lease: &mut Lease,
+    mut question: Question,
+    history: &History,
+) -> Result<Value, Failure> {
+    one_value(lease, include_str!("../sql/answer.sql"), &mut question, history).await
+}
+
+/// The steps of an answer, an array with the columns of `rag_explain`.
+pub async fn explain(lease: &mut Lease, mut question: Question) -> Result<Value, Failure> {
+    one_value(lease, include_str!("../sql/explain.sql"), &mut question, &History::Unkept).await
+}
+
+/// One statement in one transaction with the conversation that it begins.
+async fn one_value(
+    lease: &mut Lease,
+    sql: &str,
+    question: &mut Question,
+    history: &History,
+) -> Result<Value, Failure> {
+    let answered = async {
+        let transaction = lease.begin().await?;
+        place(&transaction, question, history).await?;
+        let options = question.all_options();
+        let parameters = question.parameters(&options);
+        let typed: Vec<_> = parameters.into_iter().zip(TYPES).collect();
+        let row = transaction.query_typed_one(sql, &typed).await?;
+        transaction.commit().await?;
+        Ok::<Value, Failure>(row.get(0))
+    };
+    let answered = answered.await;
+    lease.done();
+    let mut answered = answered?;
+    add_conversation(&mut answered, question);
+    Ok(answered)
+}
+
+fn add_conversation(details: &mut Value, question: &Question) {
+    if let (Some(details), Some(conversation)) = (details.as_object_mut(), question.conversation) {
+        details.insert("conversation".to_owned(), json!(conversation));
+    }
+}
+
+/// Finds the conversation that the question goes on with, or begins one.
+async fn place(
+    transaction: &Transaction<'_>,
+    question: &mut Question,
+    history: &History,
+) -> Result<(), Failure> {
+    let History::Said(turns) = history else { return Ok(()) };
+    if question.conversation.is_some() {
+        return Ok(());
+    }
+    let (asked, answered): (Vec<&str>, Vec<&str>) =
+        turns.iter().map(|(question, answer)| (question.trim(), answer.trim())).unzip();
+    if let Some(first) = asked.first() {
+        let title = title(first);
+        let sql = include_str!("../sql/conversation_find.sql");
+        let parameters: [(&(dyn ToSql + Sync), Type); 3] =
+            [(&title, Type::TEXT), (&asked, Type::TEXT_ARRAY), (&answered, Type::TEXT_ARRAY)];
+        let found = transaction.query_typed_opt(sql, &parameters).await?;
+        question.conversation = found.map(|row| row.get(0));
+    }
+    if question.conversation.is_none() {
+        let sql = include_str!("../sql/conversation_begin.sql");
+        let title = title(&question.question);
+        let begun = transaction.query_typed_one(sql, &[(&title, Type::TEXT)]).await?;
+        question.conversation = begun.get(0);
+    }
+    Ok(())
+}
+
+/// What a conversation is called that begins with a question: the beginning of it.
+fn title(first_question: &str) -> String {
+    first_question.trim().chars().take(TITLE).collect()
+}
+
+/// Has a question answered in pieces. The channel ends with the details or with an error. If it is closed, the
+/// statement is cancelled.
+pub async fn tell(
+    database: &std::sync::Arc<Database>,
+    question: Question,
+    history: History,
+) -> Result<mpsc::Receiver<Result<Piece, Failure>>, Failure> {
+    let mut lease = database.lease().await?;
+    let (sender, receiver) = mpsc::channel(PIECES);
+    tokio::spawn(async move {
+        let told = tokio::select! {
+            // The lease is dropped in the middle of its statement, which cancels it.
+            () = sender.closed() => return,
+            told = tell_all(&mut lease, question, &history, &sender) => told,
+        };
+        match told {
+            Err(Untold::Failed(failure)) => {
+                lease.done();
+                drop(lease);
+                let _ = sender.send(Err(failure)).await;
+            }
+            Err(Untold::TooSlow) => drop(lease),
+            Ok(details) => {
+                lease.done();
+                drop(lease);
+                let _ = sender.send(Ok(Piece::Details(details))).await;
+            }
+        }
+    });
+    Ok(receiver)
+}
+
+/// Why an answer was not told to its end.
+enum Untold {
+    Failed(Failure),
+    TooSlow,
+}
+
+impl<E: Into<Failure>> From<E> for Untold {
+    fn from(error: E) -> Self {
+        Self::Failed(error.into())
+    }
+}
+
+/// Sends all pieces and returns the details, which are sent when the transaction is over and the lease free.
+///
+/// A row that looks like the details is held back until it is known that nothing follows: a text could look like them,
+/// too. Other rows are sent as they come.
+async fn tell_all(
+    lease: &mut Lease,
+    mut question: Question,
+    history: &History,
+    sender: &mpsc::Sender<Result<Piece, Failure>>,
+) -> Result<Value, Untold> {
+    let transaction = lease.begin().await?;
+    place(&transaction, &mut question, history).await?;
+    let options = question.all_options();
+    let sql = include_str!("../sql/answer_stream.sql");
+    let portal = transaction.bind(sql, &question.parameters(&options)).await?;
+    let mut held: Option<(String, Value)> = None;
+    while let Some(row) = transaction.query_portal(&portal, 1).await?.first() {
+        if let Some((text, _)) = held.take() {
+            send(sender, text).await?;
+        }
+        let text: String = row.get(0);
+        match details(&text) {
+            Some(details) => held = Some((text, details)),
+            None => send(sender, text).await?,
+        }
+    }
+    transaction.commit().await?;
+    let mut details = held.map_or_else(|| json!({}), |(_, details)| details);
+    add_conversation(&mut details, &question);
+    Ok(details)
+}
+
+async fn send(sender: &mpsc::Sender<Result<Piece, Failure>>, text: String) -> Result<(), Untold> {
+    let sent = sender.send_timeout(Ok(Piece::Text(text)), SLOWEST_READER).await;
+    sent.map_err(|_| Untold::TooSlow)
+}
+
+/// The details, if a row may be them.
+fn details(text: &str) -> Option<Value> {
+    if !text.starts_with('{') {
+        return None;
+    }
+    let value: Value = serde_json::from_str(text).ok()?;
+    OF_DETAILS.iter().all(|member| value.get(member).is_some()).then_some(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_conversation_joins_the_options() {
+        let mut question = Question { conversation: Some(Uuid::nil()), ..Question::default() };
+        assert_eq!(question.all_options()["answer"]["conversation"], Uuid::nil().to_string());
+        question.options = serde_json::from_value(json!({"answer": {"top_p": 1}, "k": 3})).unwrap();
+        let options = question.all_options();
+        assert_eq!((&options["k"], &options["answer"]["top_p"]), (&json!(3), &json!(1)));
+        question.options = serde_json::from_value(json!({"answer": "wrong"})).unwrap();
+        assert_eq!(question.all_options()["answer"], "wrong");
+    }
+
+    #[test]
+    fn only_the_last_row_looks_like_details() {
+        let row = r#"{"citations": [], "supported": true, "usage": {}, "trace_id": null}"#;
+        assert!(details(row).is_some());
+        assert!(details("{\"citations\": []}").is_none());
+        assert!(details("{ is no JSON").is_none());
+        assert!(details("The office opens at nine. [1]").is_none());
+    }
+
+    #[test]
+    fn an_unknown_member_is_refused() {
+        let read = serde_json::from_value::<Question>(json!({"question": "a", "pipline": "b"}));
+        assert!(read.unwrap_err().to_string().contains("pipline"));
+    }
+}

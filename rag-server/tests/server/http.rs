@@ -1,0 +1,187 @@
+//! What clients of HTTP get.
+
+use serde_json::{Value, json};
+
+use crate::support::{READER, STRANGER, Server, number, request, text};
+
+const QUESTION: &str = "When are invoices sent?";
+
+fn chat(question: &str) -> Value {
+    json!({"model": "docs", "messages": [{"role": "user", "content": question}], "temperature": 0.2})
+}
+
+#[test]
+fn without_a_known_token_there_is_nothing() {
+    let Some(server) = Server::start(&[]) else { return };
+    for token in [None, Some("wrong-token-0123456789"), Some("")] {
+        let response = request(&server.address, token, "/v1/models", None);
+        assert_eq!(response.status, 401, "{response:?}");
+        assert!(response.head.contains("www-authenticate: bearer"));
+        assert_eq!(response.json()["error"]["code"], "invalid_api_key");
+    }
+    for path in ["/", "/page.js", "/page.css", "/healthz"] {
+        assert_eq!(request(&server.address, None, path, None).status, 200, "{path}");
+    }
+    assert_eq!(request(&server.address, None, "/metrics", None).status, 401);
+    assert_eq!(server.get("/nothing").json()["error"]["code"], "not_found");
+    assert_eq!(server.get("/ask").status, 405);
+}
+
+#[test]
+fn a_token_is_a_role_and_no_stronger_one() {
+    let Some(server) = Server::start(&[]) else { return };
+    let models = server.get("/v1/models").json();
+    let names: Vec<_> =
+        models["data"].as_array().unwrap().iter().map(|model| &model["id"]).collect();
+    assert_eq!(names, ["docs", "slow"]);
+    assert_eq!(models["data"][0]["description"], "what customers ask");
+    assert_eq!(models["data"][0]["filters"], json!(["lang"]));
+    // What a session began as is what RESET ROLE would lead back to.
+    let sessions = "SELECT string_agg(DISTINCT usename, ' ') FROM pg_stat_activity WHERE application_name = 'rag-server'";
+    assert!(!text(sessions).contains("postgres"));
+
+    let strange = request(&server.address, Some(STRANGER), "/v1/models", None).json();
+    assert_eq!(strange["data"], json!([]));
+    let refused = server.post_as(STRANGER, "/v1/chat/completions", &chat(QUESTION));
+    assert!(matches!(refused.status, 403 | 404), "{refused:?}");
+    assert!(refused.json()["error"]["sqlstate"].is_string());
+}
+
+#[test]
+fn row_level_security_decides_what_is_found() {
+    let Some(server) = Server::start(&[]) else { return };
+    let question = json!({"question": "With which number does the safe open?", "pipeline": "docs"});
+    let response = server.post("/ask", &question);
+    assert_eq!(response.status, 200);
+    assert!(!response.body.contains("4711"), "{}", response.body);
+    let hidden = server.post("/source", &json!({"pipeline": "docs", "source_key": "3"}));
+    assert_eq!(hidden.status, 404);
+    let shown = server.post("/source", &json!({"pipeline": "docs", "source_key": "2"})).json();
+    assert!(shown["parts"][0]["text"].as_str().unwrap().starts_with("Invoices are sent"));
+}
+
+#[test]
+fn a_chat_is_answered_at_once_and_in_pieces_alike() {
+    let Some(server) = Server::start(&[]) else { return };
+    let whole = server.post("/v1/chat/completions", &chat(QUESTION)).json();
+    let answer = whole["choices"][0]["message"]["content"].as_str().unwrap();
+    assert!(answer.starts_with("Invoices are sent on the first day"), "{whole}");
+    assert_eq!(whole["citations"][0]["source_key"], "2");
+    assert_eq!(whole["rag"]["supported"], true);
+
+    let mut told = chat(QUESTION);
+    told["stream"] = json!(true);
+    let response = server.post("/v1/chat/completions", &told);
+    assert!(response.head.contains("content-type: text/event-stream"), "{response:?}");
+    let events = response.events();
+    assert_eq!(events.last().unwrap().1, "[DONE]");
+    let chunks: Vec<Value> = events[..events.len() - 1]
+        .iter()
+        .map(|(_, data)| serde_json::from_str(data).unwrap())
+        .collect();
+    let pieces: String = chunks
+        .iter()
+        .filter_map(|chunk| chunk["choices"][0]["delta"]["content"].as_str())
+        .collect();
+    assert_eq!(pieces, answer);
+    assert_eq!(chunks.last().unwrap()["citations"][0]["source_key"], "2");
+}
+
+#[test]
+fn the_history_of_a_chat_is_its_conversation() {
+    let Some(server) = Server::start(&[]) else { return };
+    let first = "How do I reset a password?";
+    let begun = server.post("/v1/chat/completions", &chat(first)).json();
+    let conversation = begun["rag"]["conversation"].as_str().expect("a conversation begins");
+    let mut next = chat("And how are they paid?");
+    let turns = [json!({"role": "user", "content": first}), begun["choices"][0]["message"].clone()];
+    next["messages"].as_array_mut().unwrap().splice(0..0, turns);
+    let went_on = server.post("/v1/chat/completions", &next).json();
+    assert_eq!(went_on["rag"]["conversation"], conversation);
+    let turns =
+        format!("SELECT count(*) FROM rag.conversation_turn WHERE conversation = '{conversation}'");
+    assert_eq!(number(&turns), 2);
+    // Another history is another conversation.
+    next["messages"][1]["content"] = json!("Something else.");
+    let other = server.post("/v1/chat/completions", &next).json();
+    assert_ne!(other["rag"]["conversation"], conversation);
+}
+
+#[test]
+fn an_answer_is_told_as_events() {
+    let Some(server) = Server::start(&["--setting", "rag.trace=full"]) else { return };
+    let events = server.post("/ask", &json!({"question": QUESTION, "pipeline": "docs"})).events();
+    let pieces = events.iter().filter(|(name, _)| name == "piece");
+    let told: String = pieces
+        .map(|(_, data)| {
+            serde_json::from_str::<Value>(data).unwrap()["text"].as_str().unwrap().to_owned()
+        })
+        .collect();
+    assert!(told.starts_with("Invoices are sent"), "{events:?}");
+    let (name, details) = events.last().unwrap();
+    let details: Value = serde_json::from_str(details).unwrap();
+    assert_eq!((name.as_str(), &details["supported"]), ("details", &json!(true)));
+
+    let rated = server.post("/feedback", &json!({"trace_id": details["trace_id"], "score": 1}));
+    assert_eq!(rated.status, 200, "{rated:?}");
+    let strange = server.post_as(
+        STRANGER,
+        "/feedback",
+        &json!({"trace_id": details["trace_id"], "score": 0}),
+    );
+    assert!(strange.status >= 400);
+    let steps = server.post("/explain", &json!({"question": QUESTION, "pipeline": "docs"})).json();
+    assert_eq!(steps["steps"][0]["stage"], "answer");
+}
+
+#[test]
+fn texts_become_vectors() {
+    let Some(server) = Server::start(&[]) else { return };
+    let floats = server.post("/v1/embeddings", &json!({"input": ["one", "two"]})).json();
+    let vector = floats["data"][1]["embedding"].as_array().unwrap();
+    assert_eq!(vector.len(), 384);
+    let packed = json!({"input": "two", "encoding_format": "base64", "model": floats["model"]});
+    let packed = server.post("/v1/embeddings", &packed).json();
+    assert_eq!(packed["data"][0]["embedding"].as_str().unwrap().len(), 4 * 384 * 4 / 3);
+    let unknown = server.post("/v1/embeddings", &json!({"input": "a", "model": "no-model"}));
+    assert_eq!((unknown.status, &unknown.json()["error"]["sqlstate"]), (404, &json!("42704")));
+}
+
+#[test]
+fn what_is_wrong_is_said_in_the_shape_of_openai() {
+    let Some(server) = Server::start(&[]) else { return };
+    let check = |path: &str, body: Value, status: u16, word: &str| {
+        let response = server.post(path, &body);
+        assert_eq!(response.status, status, "{response:?}");
+        assert!(
+            response.json()["error"]["message"].as_str().unwrap().contains(word),
+            "{response:?}"
+        );
+    };
+    check("/ask", json!({"question": ""}), 400, "");
+    check("/ask", json!({"question": "a", "pipline": "docs"}), 400, "pipline");
+    check("/ask", json!({"question": "a", "pipeline": "none"}), 404, "none");
+    check("/ask", json!({"question": "a", "pipeline": "docs", "k": 0}), 400, "k");
+    check(
+        "/ask",
+        json!({"question": "a", "pipeline": "docs", "filter": {"nothing": 1}}),
+        404,
+        "nothing",
+    );
+    check("/ask", json!({"question": "a\u{0}b", "pipeline": "docs"}), 400, "");
+    check("/v1/chat/completions", json!({"model": "docs", "messages": []}), 400, "last message");
+    check("/ask", json!({"question": "x".repeat(10 << 20)}), 413, "larger than 1024 KB");
+    // The connections are well after all this.
+    assert_eq!(server.get("/v1/models").status, 200);
+}
+
+#[test]
+fn too_many_requests_are_told_when_to_come_back() {
+    let Some(server) = Server::start(&["--rate", "3"]) else { return };
+    let statuses: Vec<_> = (0..4).map(|_| server.get("/v1/models").status).collect();
+    assert_eq!(statuses, [200, 200, 200, 429]);
+    assert!(server.get("/v1/models").head.contains("retry-after: "));
+    // Others are not limited by it.
+    assert_eq!(request(&server.address, Some(STRANGER), "/v1/models", None).status, 200);
+    assert_eq!(request(&server.address, Some(READER), "/v1/models", None).status, 429);
+}

@@ -1,0 +1,117 @@
+//! What becomes of answers when somebody goes away.
+
+use std::io::Read;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use crate::support::{self, READER, Server, number, reader_url, request, send};
+
+const RUNNING: &str = "SELECT count(*) FROM pg_stat_activity
+    WHERE application_name = 'rag-server' AND wait_event = 'PgSleep'";
+
+/// Waits until the database says a number, and for how long it may.
+fn until(sql: &str, expected: i64, most: Duration) {
+    let began = Instant::now();
+    while number(sql) != expected {
+        assert!(began.elapsed() < most, "still {} of {sql}", number(sql));
+        sleep(Duration::from_millis(50));
+    }
+}
+
+// One test, since both look at all sessions of the database.
+#[test]
+fn a_statement_ends_with_who_waits_for_it() {
+    let Some(server) = Server::start(&[]) else { return };
+    let slow =
+        |token| json!({"question": "Who is slow?", "pipeline": "slow", "options": {"k": token}});
+    let chat = json!({"model": "slow", "messages": [{"role": "user", "content": "Who is slow?"}]});
+    for (path, body) in [("/ask", slow(1)), ("/v1/chat/completions", chat)] {
+        let client = send(&server.address, Some(READER), path, Some(&body.to_string()));
+        until(RUNNING, 1, Duration::from_secs(20));
+        drop(client);
+        until(RUNNING, 0, Duration::from_secs(5));
+    }
+    assert_eq!(server.get("/v1/models").status, 200);
+    // A server that ends takes its statements with it, after it has let them go on for a while.
+    let mut client = send(&server.address, Some(READER), "/ask", Some(&slow(2).to_string()));
+    until(RUNNING, 1, Duration::from_secs(20));
+    assert!(server.terminate());
+    until(RUNNING, 0, Duration::from_secs(5));
+    let _ = client.read(&mut [0; 1]);
+}
+
+#[test]
+fn sessions_that_were_ended_are_made_anew() {
+    let Some(server) = Server::start(&["--connections", "2"]) else { return };
+    assert_eq!(server.get("/v1/models").status, 200);
+    number(
+        "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+         WHERE application_name = 'rag-server' AND state = 'idle' AND usename = 'rag_server_reader'",
+    );
+    sleep(Duration::from_millis(200));
+    assert_eq!(server.get("/v1/models").status, 200);
+}
+
+#[test]
+fn without_a_database_it_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let url = format!("host={} dbname=nothing user=nobody", folder.path().display());
+    let server = Server::of(&url, false, &[]);
+    for path in ["/healthz", "/v1/models"] {
+        let response = request(&server.address, None, path, None);
+        assert_eq!(response.status, 503, "{response:?}");
+        let error = &response.json()["error"];
+        assert_eq!(error["message"], "the database cannot be reached");
+        assert!(!response.body.contains("nobody"), "{response:?}");
+        assert!(response.head.contains("retry-after: "));
+    }
+    assert!(server.terminate());
+}
+
+#[test]
+fn pages_of_other_sites_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let url = format!("host={} dbname=nothing user=nobody", folder.path().display());
+    let server = Server::of(&url, false, &[]);
+    let check = |head: &str, status: u16| {
+        let mut stream = std::net::TcpStream::connect(&server.address).unwrap();
+        let request = format!("GET / HTTP/1.1\r\n{head}\r\nConnection: close\r\n\r\n");
+        std::io::Write::write_all(&mut stream, request.as_bytes()).unwrap();
+        let mut response = String::new();
+        stream.read_to_string(&mut response).unwrap();
+        assert!(response.starts_with(&format!("HTTP/1.1 {status}")), "{head}: {response}");
+        assert!(!response.to_ascii_lowercase().contains("access-control-allow"));
+    };
+    check("Host: localhost:8080", 200);
+    check("Host: localhost:8080\r\nOrigin: http://localhost:8080", 200);
+    check("Host: localhost:8080\r\nOrigin: https://evil.example", 403);
+    check("Host: evil.example:8080", 403);
+}
+
+#[test]
+fn a_role_that_the_server_refuses_is_no_secret_and_no_crash() {
+    let Some(url) = reader_url() else { return };
+    let url = url.replace("user=rag_server_reader", "user=rag_server_is_not_there");
+    let server = Server::of(&url, false, &[]);
+    let response = request(&server.address, None, "/v1/models", None);
+    assert_eq!(response.status, 503);
+    assert!(!response.body.contains("is_not_there"), "{response:?}");
+}
+
+#[test]
+fn figures_for_prometheus_count_what_was_asked() {
+    let Some(server) = Server::start(&[]) else { return };
+    assert_eq!(server.get("/v1/models").status, 200);
+    support::request(&server.address, None, "/v1/models", None);
+    let figures = server.get("/metrics").body;
+    for line in [
+        "rag_server_request_seconds_count{route=\"/v1/models\",status=\"200\"} 1",
+        "rag_server_request_seconds_count{route=\"/v1/models\",status=\"401\"} 1",
+        "rag_server_unknown_tokens_total 1",
+        "rag_server_connections{state=\"idle\"} 1",
+    ] {
+        assert!(figures.lines().any(|have| have == line), "{line}\n{figures}");
+    }
+}

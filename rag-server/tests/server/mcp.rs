@@ -1,0 +1,143 @@
+//! What clients of MCP get, over HTTP and over standard input and output.
+
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::support::{READER, STRANGER, Server, reader_url};
+
+fn call(id: u32, method: &str, params: Value) -> Value {
+    json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
+}
+
+fn initialize() -> Value {
+    let client = json!({"name": "test", "version": "1"});
+    call(
+        1,
+        "initialize",
+        json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client}),
+    )
+}
+
+fn tool(name: &str, arguments: Value) -> Value {
+    call(2, "tools/call", json!({"name": name, "arguments": arguments}))
+}
+
+/// Calls a tool over HTTP: its text, and whether it is an error.
+fn called(server: &Server, token: &str, name: &str, arguments: Value) -> (String, bool) {
+    let response = server.post_as(token, "/mcp", &tool(name, arguments));
+    assert_eq!(response.status, 200, "{response:?}");
+    let result = &response.json()["result"];
+    let text =
+        result["content"][0]["text"].as_str().unwrap_or_else(|| panic!("no text: {response:?}"));
+    (text.to_owned(), result["isError"] == true)
+}
+
+#[test]
+fn tools_read_as_the_role_of_the_token() {
+    let Some(server) = Server::start(&[]) else { return };
+    let begun = server.post("/mcp", &initialize()).json();
+    assert_eq!(begun["result"]["serverInfo"]["name"], "rag-server");
+    let tools = server.post("/mcp", &call(2, "tools/list", json!({}))).json();
+    let names: Vec<_> =
+        tools["result"]["tools"].as_array().unwrap().iter().map(|tool| &tool["name"]).collect();
+    assert_eq!(names, ["list_sources", "search", "open", "ask", "schema"]);
+
+    let (sources, _) = called(&server, READER, "list_sources", json!({}));
+    assert!(sources.contains("docs\tdocs\tlang\twhat customers ask"), "{sources}");
+    let (nothing, _) = called(&server, STRANGER, "list_sources", json!({}));
+    assert!(!nothing.contains("docs"), "{nothing}");
+    let (found, _) =
+        called(&server, READER, "search", json!({"query": "invoices", "pipeline": "docs", "k": 1}));
+    assert!(found.contains("rag://docs/2\t0\t\tInvoices are sent"), "{found}");
+    assert!(found.ends_with("truncated: false"), "{found}");
+    let (opened, _) =
+        called(&server, READER, "open", json!({"uri": "rag://docs/2", "start_char": 9}));
+    assert!(opened.starts_with("are sent on the first day"), "{opened}");
+    let (hidden, is_error) = called(&server, READER, "open", json!({"uri": "rag://docs/3"}));
+    assert!(is_error && !hidden.contains("4711"), "{hidden}");
+    let (answer, _) = called(
+        &server,
+        READER,
+        "ask",
+        json!({"question": "When are invoices sent?", "pipeline": "docs"}),
+    );
+    assert!(answer.contains("supported: true") && answer.contains("[1]\trag://docs/2"), "{answer}");
+    let (schema, _) = called(&server, READER, "schema", json!({"tables": ["docs"]}));
+    assert!(schema.contains("docs -- what customers ask\n  id integer"), "{schema}");
+    let (wrong, is_error) =
+        called(&server, READER, "search", json!({"query": "a", "pipeline": "none"}));
+    assert!(is_error && wrong.contains("sqlstate: 42704"), "{wrong}");
+}
+
+#[test]
+fn sql_is_a_tool_only_where_it_is_offered() {
+    let Some(server) = Server::start(&[]) else { return };
+    let refused = server.post("/mcp", &tool("sql", json!({"query": "SELECT 1"}))).json();
+    assert!(refused["error"]["message"].as_str().unwrap().contains("no tool"), "{refused}");
+    drop(server);
+    let Some(server) = Server::start(&["--sql"]) else { return };
+    let (rows, is_error) =
+        called(&server, READER, "sql", json!({"query": "SELECT id, lang FROM docs ORDER BY id"}));
+    assert!(!is_error && rows.starts_with("id\tlang\n1\ten\n2\ten\ntruncated: false"), "{rows}");
+    let hostile = [
+        "COMMIT; DELETE FROM docs; SELECT 1",
+        "RESET ROLE",
+        "SELECT set_config('role', 'postgres', false)",
+        "SELECT pg_read_file('/etc/passwd')",
+        "DELETE FROM docs",
+    ];
+    for query in hostile {
+        let (text, is_error) = called(&server, READER, "sql", json!({"query": query}));
+        assert!(is_error, "{query}: {text}");
+    }
+}
+
+#[test]
+fn documents_are_resources() {
+    let Some(server) = Server::start(&[]) else { return };
+    let listed = server.post("/mcp", &call(2, "resources/list", json!({}))).json();
+    assert_eq!(listed["result"]["resources"][0]["uri"], "rag://docs");
+    let read =
+        |uri: &str| server.post("/mcp", &call(3, "resources/read", json!({"uri": uri}))).json();
+    let document = read("rag://docs/2");
+    let text = document["result"]["contents"][0]["text"].as_str().unwrap();
+    assert!(text.starts_with("Invoices are sent"), "{document}");
+    assert!(
+        read("rag://docs")["result"]["contents"][0]["text"]
+            .as_str()
+            .unwrap()
+            .contains("filters: lang")
+    );
+    assert!(
+        read("rag://docs/3")["error"]["message"].as_str().unwrap().contains("no text of a row")
+    );
+    assert!(read("http://docs/3")["error"].is_object());
+}
+
+#[test]
+fn a_program_speaks_over_standard_input() {
+    let Some(url) = reader_url() else { return };
+    let mut child = Command::new(env!("CARGO_BIN_EXE_rag-server"))
+        .args(["mcp", "--database-url", &url])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut say = |message: Value| writeln!(input, "{message}").unwrap();
+    let mut hear = || serde_json::from_str::<Value>(&lines.next().unwrap().unwrap()).unwrap();
+    say(initialize());
+    assert_eq!(hear()["result"]["serverInfo"]["name"], "rag-server");
+    say(json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+    say(tool("search", json!({"query": "password", "pipeline": "docs", "max_tokens": 60})));
+    let found = hear();
+    let text = found["result"]["content"][0]["text"].as_str().unwrap();
+    assert!(text.contains("rag://docs/1"), "{found}");
+    assert!(text.contains("truncated: "), "{found}");
+    // A client that leaves ends it.
+    drop(input);
+    assert!(child.wait().unwrap().success());
+}

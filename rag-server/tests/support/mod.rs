@@ -1,0 +1,263 @@
+//! A database with two roles, servers in front of it, and a small client.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::os::unix::fs::PermissionsExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio_postgres::{Client, Config, NoTls};
+
+/// The token of the role that may read.
+pub const READER: &str = "reader-token-0123456789";
+/// The token of the role that may read nothing.
+pub const STRANGER: &str = "stranger-token-0123456789";
+const DATABASE: &str = "rag_server_test";
+
+const SETUP: &str = "
+    CREATE EXTENSION pg_rag CASCADE;
+    CREATE TABLE docs (id integer PRIMARY KEY, body text NOT NULL, lang text NOT NULL, secret boolean NOT NULL);
+    COMMENT ON TABLE docs IS 'what customers ask';
+    INSERT INTO docs VALUES
+        (1, 'To reset a password, open the sign-in page and choose \"Forgot password\".', 'en', false),
+        (2, 'Invoices are sent on the first day of each month. They can be paid by card.', 'en', false),
+        (3, 'The safe opens with the number 4711.', 'en', true);
+    ALTER TABLE docs ENABLE ROW LEVEL SECURITY;
+    CREATE POLICY public ON docs FOR SELECT USING (NOT secret);
+    GRANT SELECT ON docs TO rag_server_reader;
+    SELECT rag_create_pipeline('docs', 'body', metadata => ARRAY['lang'], refresh => 'sync');
+    CREATE TABLE slow (id integer PRIMARY KEY, body text NOT NULL);
+    INSERT INTO slow VALUES (1, 'Snails are slow.');
+    ALTER TABLE slow ENABLE ROW LEVEL SECURITY;
+    CREATE POLICY slow ON slow FOR SELECT USING (pg_sleep(60) IS NOT NULL);
+    GRANT SELECT ON slow TO rag_server_reader;
+    SELECT rag_create_pipeline('slow', 'body', refresh => 'sync');
+    GRANT EXECUTE ON FUNCTION rag_sql_run TO rag_server_reader;
+    GRANT EXECUTE ON FUNCTION rag_sql_check TO rag_server_reader;";
+
+/// The URL of a database where the tests may make another, or nothing, with a word about it.
+pub fn url() -> Option<String> {
+    let url = std::env::var("PG_RAG_TEST_DATABASE_URL").ok();
+    if url.is_none() {
+        eprintln!("skipped: PG_RAG_TEST_DATABASE_URL names no database");
+    }
+    url
+}
+
+/// Runs a future to its end.
+pub fn block_on<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap().block_on(future)
+}
+
+/// A session of the superuser, with what runs it.
+async fn connect(url: &str, database: Option<&str>) -> Client {
+    let mut config: Config = url.parse().unwrap();
+    if let Some(database) = database {
+        config.dbname(database);
+    }
+    let (client, connection) = config.connect(NoTls).await.unwrap();
+    tokio::spawn(connection);
+    client
+}
+
+/// The URL of the database of the tests, which is made once a run.
+pub fn database() -> Option<&'static str> {
+    static MADE: OnceLock<Option<String>> = OnceLock::new();
+    let made = MADE.get_or_init(|| {
+        let url = url()?;
+        block_on(async {
+            let admin = connect(&url, None).await;
+            for role in ["rag_server_reader", "rag_server_stranger"] {
+                let create = format!(
+                    "DO $$ BEGIN CREATE ROLE {role} LOGIN; EXCEPTION WHEN duplicate_object THEN NULL; END $$"
+                );
+                admin.batch_execute(&create).await.unwrap();
+            }
+            let drop = format!("DROP DATABASE IF EXISTS {DATABASE} WITH (FORCE)");
+            admin.batch_execute(&drop).await.unwrap();
+            admin.batch_execute(&format!("CREATE DATABASE {DATABASE}")).await.unwrap();
+            connect(&url, Some(DATABASE)).await.batch_execute(SETUP).await.unwrap();
+        });
+        Some(url)
+    });
+    made.as_deref()
+}
+
+/// One number from the database, as the superuser.
+pub fn number(sql: &str) -> i64 {
+    let url = database().unwrap();
+    block_on(async { connect(url, Some(DATABASE)).await.query_one(sql, &[]).await.unwrap().get(0) })
+}
+
+/// One text from the database, as the superuser.
+pub fn text(sql: &str) -> String {
+    let url = database().unwrap();
+    block_on(async { connect(url, Some(DATABASE)).await.query_one(sql, &[]).await.unwrap().get(0) })
+}
+
+/// The words of a connection string for the database of the tests, as the role that may read.
+pub fn reader_url() -> Option<String> {
+    let url = database()?;
+    let config: Config = url.parse().unwrap();
+    let host = match &config.get_hosts()[0] {
+        tokio_postgres::config::Host::Tcp(host) => host.clone(),
+        tokio_postgres::config::Host::Unix(path) => path.display().to_string(),
+    };
+    let port = config.get_ports().first().copied().unwrap_or(5432);
+    Some(format!("host={host} port={port} dbname={DATABASE} user=rag_server_reader"))
+}
+
+/// A server that ends with the test.
+pub struct Server {
+    child: Child,
+    /// Where it listens.
+    pub address: String,
+    _folder: tempfile::TempDir,
+}
+
+impl Server {
+    /// A server with both tokens, or nothing where there is no database.
+    pub fn start(arguments: &[&str]) -> Option<Self> {
+        Some(Self::of(&reader_url()?, true, arguments))
+    }
+
+    /// A server in front of any database.
+    pub fn of(url: &str, with_tokens: bool, arguments: &[&str]) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rag-server"));
+        command.args(["--database-url", url, "--listen", "127.0.0.1:0"]).args(arguments);
+        if with_tokens {
+            command.arg("--tokens").arg(tokens(&folder));
+        }
+        let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        let address = lines
+            .find_map(|line| {
+                line.unwrap().split_once("http://").map(|(_, address)| address.to_owned())
+            })
+            .expect("a server says where it listens");
+        // What else it says is shown with the output of the test.
+        std::thread::spawn(move || {
+            lines.map_while(Result::ok).for_each(|line| eprintln!("{line}"))
+        });
+        Self { child, address, _folder: folder }
+    }
+
+    /// Asks as the role that may read.
+    pub fn get(&self, path: &str) -> Response {
+        request(&self.address, Some(READER), path, None)
+    }
+
+    /// Sends JSON as the role that may read.
+    pub fn post(&self, path: &str, body: &Value) -> Response {
+        request(&self.address, Some(READER), path, Some(&body.to_string()))
+    }
+
+    /// Sends JSON with a token.
+    pub fn post_as(&self, token: &str, path: &str, body: &Value) -> Response {
+        request(&self.address, Some(token), path, Some(&body.to_string()))
+    }
+
+    /// Tells the server to end, and returns whether it did so well.
+    pub fn terminate(mut self) -> bool {
+        let pid = self.child.id().to_string();
+        assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+        self.child.wait().unwrap().success()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn tokens(folder: &tempfile::TempDir) -> PathBuf {
+    let path = folder.path().join("tokens.json");
+    let text = format!(
+        r#"[{{"token": "{READER}", "role": "rag_server_reader"}}, {{"token": "{STRANGER}", "role": "rag_server_stranger"}}]"#
+    );
+    std::fs::write(&path, text).unwrap();
+    std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
+    path
+}
+
+/// What came back.
+#[derive(Debug)]
+pub struct Response {
+    /// The status.
+    pub status: u16,
+    /// The lines of the head.
+    pub head: String,
+    /// The body.
+    pub body: String,
+}
+
+impl Response {
+    /// The body as JSON.
+    pub fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or_else(|_| panic!("no JSON: {self:?}"))
+    }
+
+    /// The data of the events, with their names.
+    pub fn events(&self) -> Vec<(String, String)> {
+        let field = |frame: &str, name: &str| {
+            let lines = frame.lines().filter_map(|line| line.strip_prefix(name));
+            lines.collect::<Vec<_>>().join("\n")
+        };
+        let frames = self.body.split("\n\n").filter(|frame| frame.contains("data: "));
+        frames.map(|frame| (field(frame, "event: "), field(frame, "data: "))).collect()
+    }
+}
+
+/// Begins a request.
+pub fn send(address: &str, token: Option<&str>, path: &str, body: Option<&str>) -> TcpStream {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    let method = if body.is_some() { "POST" } else { "GET" };
+    let mut head = format!("{method} {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n");
+    head.push_str("Accept: application/json, text/event-stream\r\n");
+    if let Some(token) = token {
+        head.push_str(&format!("Authorization: Bearer {token}\r\n"));
+    }
+    let body = body.unwrap_or_default();
+    if !body.is_empty() {
+        head.push_str("Content-Type: application/json\r\n");
+    }
+    head.push_str(&format!("Content-Length: {}\r\n\r\n", body.len()));
+    stream.write_all(head.as_bytes()).unwrap();
+    stream.write_all(body.as_bytes()).unwrap();
+    stream
+}
+
+/// Asks and reads the whole response.
+pub fn request(address: &str, token: Option<&str>, path: &str, body: Option<&str>) -> Response {
+    let mut bytes = Vec::new();
+    send(address, token, path, body).read_to_end(&mut bytes).unwrap();
+    let text = String::from_utf8(bytes).unwrap();
+    let (head, body) = text.split_once("\r\n\r\n").expect("a response has a head");
+    let status = head.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap();
+    let head = head.to_ascii_lowercase();
+    let body = match head.contains("transfer-encoding: chunked") {
+        true => unchunked(body),
+        false => body.to_owned(),
+    };
+    Response { status, head, body }
+}
+
+fn unchunked(mut rest: &str) -> String {
+    let mut body = String::new();
+    while let Some((size, after)) = rest.split_once("\r\n") {
+        let size = usize::from_str_radix(size.trim(), 16).unwrap();
+        if size == 0 {
+            break;
+        }
+        body.push_str(&after[..size]);
+        rest = &after[size + 2..];
+    }
+    body
+}
