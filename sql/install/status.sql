@@ -121,15 +121,15 @@ WHERE d.kind <> 'mentions'
   AND (pg_catalog.has_table_privilege(p.source, 'SELECT')
        OR pg_catalog.has_any_column_privilege(p.source, 'SELECT'))
 ORDER BY 1, 2, 3;
-COMMENT ON VIEW rag.derivation_status IS 'what language models make of the chunks of each pipeline, and how far that is; figures are NULL where rows of the source may be hidden from the caller';
+COMMENT ON VIEW rag.derivation_status IS 'what is made of the chunks of each pipeline in the background, and how far that is; figures are NULL where rows of the source may be hidden from the caller';
 COMMENT ON COLUMN rag.derivation_status.pipeline IS 'name of the pipeline; of a new generation, of the pipeline whose place it will take';
 COMMENT ON COLUMN rag.derivation_status.generation IS 'number of the generation of its chunks, from 1';
-COMMENT ON COLUMN rag.derivation_status.kind IS 'context_lines or representations';
-COMMENT ON COLUMN rag.derivation_status.llm IS 'language model that makes it: a foreign server';
+COMMENT ON COLUMN rag.derivation_status.kind IS 'context_lines, representations or tree';
+COMMENT ON COLUMN rag.derivation_status.llm IS 'language model that makes it: a foreign server; NULL of tree, which needs none';
 COMMENT ON COLUMN rag.derivation_status.relation IS 'table where it is kept';
 COMMENT ON COLUMN rag.derivation_status.state IS 'waiting: no worker has begun; filling; live: nothing was missing when a worker looked last; paused';
-COMMENT ON COLUMN rag.derivation_status.missing IS 'chunks about which the language model is still to be asked, counted up to 1,000,000 when a worker began; NULL before that, or where rows may be hidden from the caller';
-COMMENT ON COLUMN rag.derivation_status.done IS 'chunks about which it has been asked, those included that it refused to read; NULL where rows may be hidden from the caller';
+COMMENT ON COLUMN rag.derivation_status.missing IS 'chunks about which the language model is still to be asked, and of tree, documents that have no summary, counted up to 1,000,000 when a worker began; NULL before that, or where rows may be hidden from the caller';
+COMMENT ON COLUMN rag.derivation_status.done IS 'chunks about which it has been asked, those included that it refused to read, and of tree, summaries that were made; NULL where rows may be hidden from the caller';
 COMMENT ON COLUMN rag.derivation_status.empty IS 'those of them of which nothing came that can be used; NULL where rows may be hidden from the caller';
 COMMENT ON COLUMN rag.derivation_status.last_done_at IS 'when something was made last; NULL before the first time, or where rows may be hidden from the caller';
 

@@ -47,3 +47,6 @@ UPDATE rag.derivation SET missing = $3 WHERE pipeline = $1 AND kind = $2 AND mis
 CREATE POLICY rag_source_visible ON {table} FOR SELECT
     USING (NOT EXISTS (SELECT FROM pg_catalog.unnest({leaves}) AS leaf (key)
                        WHERE NOT EXISTS (SELECT FROM {chunk_table} AS c WHERE c.{leaf_key} OPERATOR(pg_catalog.=) leaf.key)))
+
+-- name: create_hash_index
+CREATE INDEX IF NOT EXISTS {name} ON {chunk_table} (content_hash)
