@@ -67,15 +67,25 @@ pub fn create_embedded(
     let (vector, dimension) = (sql::vector_schema()?, model.dimension.to_string());
     let values = [("vector", vector.as_str()), ("dimension", dimension.as_str())];
     let table = create(pipeline, form, &values)?;
-    let chunks = &pipeline.chunk_table;
-    let name = relation::name_beside(chunks.oid, Some(c"content_hash"), c"idx");
-    let values = [("name", name.as_str()), ("chunk_table", &chunks.sql)];
-    sql::execute(&render(query!(derivation.create_hash_index), &values), &[])?;
+    index_hashes(&pipeline.chunk_table)?;
     derivation::set(pipeline.id, kind, option, &table)?;
     let made = derivation::of(pipeline.id, kind)?.ok_or_else(|| {
         Error::new(ErrorKind::Internal, format!("the table {table} is not there"))
     })?;
     relation::index_vectors(&made.relation, "")
+}
+
+/// Makes an index of a chunk table by the hashes of its texts, unless it has one.
+fn index_hashes(chunks: &Relation) -> Result<()> {
+    let found = sql::rows(query!(derivation.has_hash_index), &[chunks.oid.into()], |row| {
+        sql::required(row.get::<i32>(1)?)
+    })?;
+    if !found.is_empty() {
+        return Ok(());
+    }
+    let name = relation::name_beside(chunks.oid, Some(c"content_hash"), c"idx");
+    let values = [("name", name.as_str()), ("chunk_table", &chunks.sql)];
+    sql::execute(&render(query!(derivation.create_hash_index), &values), &[]).map(drop)
 }
 
 /// Drops what was made of one kind. A question locks the chunks before it, so all is locked together first.
