@@ -100,6 +100,11 @@ pub trait Derivation {
     /// Keeps what was made of items, or that nothing of use was.
     fn keep(&self, relation: &str, made: &[(DerivationItem, Vec<DerivedText>)]) -> Result<()>;
 
+    /// How many of what [`count_missing`](Derivation::count_missing) counts are done with `made`.
+    fn finished(&self, made: &[(DerivationItem, Vec<DerivedText>)]) -> usize {
+        made.len()
+    }
+
     /// What is embedded of a text that was made of `item`; `None` where nothing is.
     fn whole(&self, item: &DerivationItem, text: &DerivedText) -> Option<String>;
 

@@ -206,13 +206,16 @@ impl DerivationRun {
             return Ok(0);
         }
         let (pipeline, kind) = self.key;
-        let (made, derivation) = (&self.made, &self.maker.derivation);
+        let Maker { derivation, provider, .. } = &self.maker;
+        let made = &self.made;
         let empty = made.iter().filter(|(_, texts)| texts.is_empty()).count();
         at_work(transactions, self.key, |source, relation| {
-            // No crash is to have it paid for again.
-            force_sync_commit();
+            if provider.is_some() {
+                // No crash is to have it paid for again.
+                force_sync_commit();
+            }
             as_owner(source, || derivation.keep(relation, made))?;
-            let progress = DerivationProgress { done: count, empty };
+            let progress = DerivationProgress { done: derivation.finished(made), empty };
             derivation::note_progress(pipeline, kind, progress)
         })?;
         self.was_made = true;

@@ -83,6 +83,8 @@ pub struct DocumentTrees;
 #[derive(Clone, Debug)]
 pub struct TreeNodeText {
     level: u32,
+    /// Whether it covers a whole document.
+    is_root: bool,
     leaves: Vec<MemberHash>,
     children: Vec<MemberHash>,
     /// The sentences that sum it up, whose `leaf` is a place among the leaves.
@@ -210,6 +212,7 @@ fn item(
     let possible: Vec<QuotedSentence> = node.children.iter().flat_map(of_child).collect();
     let text = TreeNodeText {
         level: node.level,
+        is_root: node.leaves.len() == leaves.len(),
         leaves: leaves[node.leaves.clone()].iter().map(|leaf| leaf.hash).collect(),
         children: node.children.iter().map(|child| child.hash).collect(),
         sentences: digest(possible, &mut look_around),
@@ -287,7 +290,8 @@ impl Derivation for DocumentTrees {
     fn keep(&self, relation: &str, made: &[(DerivationItem, Vec<DerivedText>)]) -> Result<()> {
         let insert = render(query!(tree.insert), &[("tree", relation)]);
         for (DerivationItem { key, node, .. }, texts) in made {
-            let Some(TreeNodeText { level, leaves, children, sentences }) = node.as_deref() else {
+            let Some(TreeNodeText { level, leaves, children, sentences, .. }) = node.as_deref()
+            else {
                 continue;
             };
             let text = texts.first().map(|it| it.content.as_str());
@@ -308,6 +312,12 @@ impl Derivation for DocumentTrees {
             sql::execute(&insert, &arguments)?;
         }
         Ok(())
+    }
+
+    /// Documents are counted, by their roots.
+    fn finished(&self, made: &[(DerivationItem, Vec<DerivedText>)]) -> usize {
+        let is_root = |item: &DerivationItem| item.node.as_ref().is_some_and(|node| node.is_root);
+        made.iter().filter(|(item, _)| is_root(item)).count()
     }
 
     /// A summary of one chunk is found by the chunk.
