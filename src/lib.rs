@@ -33,6 +33,7 @@ pub mod contextual;
 pub mod graph;
 pub mod representation;
 pub mod rewrite;
+pub mod tree;
 
 pub mod rerank;
 pub mod retrieve;

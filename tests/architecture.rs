@@ -173,6 +173,16 @@ const ACTING: &[&str] = &[
     "text_to_sql.values",
     "trace.insert",
     "trace.insert_feedback",
+    "tree.count_unfinished",
+    "tree.contents",
+    "tree.embed",
+    "tree.forget_gone",
+    "tree.insert",
+    "tree.known",
+    "tree.leaves",
+    "tree.sentences",
+    "tree.unembedded",
+    "tree.unfinished",
     "trigger.outside",
 ];
 

@@ -106,6 +106,8 @@ mod text_to_sql;
 #[allow(dead_code)]
 #[path = "support/tiny_e5.rs"]
 mod tiny_e5;
+#[path = "system/tree.rs"]
+mod tree;
 #[path = "system/trust.rs"]
 mod trust;
 #[path = "system/upgrade.rs"]

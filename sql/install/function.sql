@@ -209,6 +209,21 @@ STABLE PARALLEL RESTRICTED COST 10000 ROWS 10
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_graph_wrapper';
 COMMENT ON FUNCTION rag_graph IS 'how the entities that a question names are connected with others: paths from chunk to chunk, with the places that prove each edge';
 
+CREATE FUNCTION rag_summary(
+    source_key text,
+    pipeline   text DEFAULT NULL
+) RETURNS TABLE (
+    no         integer,
+    content    text,
+    chunk_id   bigint,
+    chunk_no   integer,
+    start_char integer,
+    end_char   integer
+)
+STABLE PARALLEL RESTRICTED COST 1000 ROWS 5
+LANGUAGE c AS 'MODULE_PATHNAME', 'rag_summary_wrapper';
+COMMENT ON FUNCTION rag_summary IS 'the sentences that sum up a row, in order, with where each of them stands in its text';
+
 CREATE FUNCTION rag_answer(
     question text,
     pipeline text DEFAULT NULL,

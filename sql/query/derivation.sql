@@ -47,3 +47,13 @@ UPDATE rag.derivation SET missing = $3 WHERE pipeline = $1 AND kind = $2 AND mis
 CREATE POLICY rag_source_visible ON {table} FOR SELECT
     USING (NOT EXISTS (SELECT FROM pg_catalog.unnest({leaves}) AS leaf (key)
                        WHERE NOT EXISTS (SELECT FROM {chunk_table} AS c WHERE c.{leaf_key} OPERATOR(pg_catalog.=) leaf.key)))
+
+-- name: has_hash_index
+-- $1: a chunk table. A row if it has an index by the hashes of its texts.
+SELECT 1
+FROM pg_catalog.pg_index AS i
+JOIN pg_catalog.pg_attribute AS a ON a.attrelid OPERATOR(pg_catalog.=) i.indrelid AND a.attnum OPERATOR(pg_catalog.=) i.indkey[0]
+WHERE i.indrelid OPERATOR(pg_catalog.=) $1 AND a.attname OPERATOR(pg_catalog.=) 'content_hash'
+
+-- name: create_hash_index
+CREATE INDEX {name} ON {chunk_table} (content_hash)

@@ -90,6 +90,3 @@ COMMENT ON COLUMN {table}.no IS 'number of the text among those of its kind, fro
 COMMENT ON COLUMN {table}.template IS 'template in which the language model was asked, with its version';
 COMMENT ON COLUMN {table}.content IS 'what was written; NULL where kind is none';
 COMMENT ON COLUMN {table}.embedding IS 'vector of content by the embedding model of the pipeline; NULL until it is embedded, and where kind is none'
-
--- name: create_index
-CREATE INDEX IF NOT EXISTS {name} ON {chunk_table} (content_hash)

@@ -10,6 +10,7 @@ use crate::graph::options::GraphUse;
 use crate::options::out_of_range;
 use crate::rewrite::RewriteOptions;
 use crate::rewrite::route::Route;
+use crate::tree::options::TreeUse;
 
 /// How chunks are found and ranked.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -40,6 +41,8 @@ pub struct RetrieveOptions {
     pub closeness: bool,
     /// Whether a walk over the pipeline's graph adds chunks that name what the best ones name.
     pub graph: GraphUse,
+    /// Whether summaries of the pipeline's trees are read for an answer beside what is found.
+    pub tree: TreeUse,
     /// Chunks that are read again by the reranker.
     pub rerank_candidates: u32,
     /// Share of the reranker in the score, from 0 to 1; `None`: what suits the reranker.
@@ -160,6 +163,7 @@ impl Default for RetrieveOptions {
             dense_weight: 0.7,
             closeness: true,
             graph: GraphUse::default(),
+            tree: TreeUse::default(),
             rerank_candidates: 50,
             rerank_weight: None,
             mmr: None,

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! A [`Source`] is shown to a language model, cited by its number, and compared with what the answer
-//! says. What is shown and what is cited need not be the same text: a summary was written by a
+//! says. What is shown and what is cited need not be the same text: a summary may be written by a
 //! language model, so it is read, and quoted and checked by the chunks it was made of. Each source
 //! has such [`Original`]s, texts that no model wrote, and each of them knows its [`Place`] in the
 //! database. Nothing downstream asks which kind a source is.
@@ -33,13 +33,13 @@ const SEPARATOR: &str = "\n\n";
 pub enum Source {
     /// A chunk that retrieval has found.
     Chunk(Passage),
-    /// A text that a language model has made of chunks.
+    /// A text that sums up chunks.
     Summary(Summary),
     /// What a SQL statement has returned.
     Rows(StatementRows),
 }
 
-/// A text that a language model has made of chunks: a node of a tree, or a community of a graph.
+/// A text that sums up chunks: a node of a tree, or a community of a graph.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Summary {
     /// Primary key of the summary.
@@ -50,7 +50,7 @@ pub struct Summary {
     pub content: String,
     /// Cosine similarity to the question, where it was measured.
     pub similarity: Option<f64>,
-    /// The chunks it was made of, the most relevant first; at least one. They are what is quoted, so
+    /// The chunks it was made of, or of many those that it quotes, the most relevant first; at least one. They are what is quoted, so
     /// there is no citation of a summary that does not lead to a row.
     pub leaves: Vec<Leaf>,
 }

@@ -34,6 +34,7 @@ const STAGES: &[&str] = &[
     "src/graph",
     "src/representation",
     "src/rewrite",
+    "src/tree",
     "src/rerank",
     "src/retrieve",
     "src/source",

@@ -16,27 +16,39 @@ pub enum DerivationKind {
     ContextLines,
     /// Summaries of chunks, and questions that they answer.
     Representations,
+    /// Summaries of neighbouring chunks, of such summaries, and so on: quoted, by no language model.
+    Tree,
     /// Entities that chunks name: made with the chunks, by no language model.
     Mentions,
 }
 
 impl DerivationKind {
     /// All kinds, in the order in which they are made.
-    pub const ALL: [DerivationKind; 3] =
-        [DerivationKind::ContextLines, DerivationKind::Representations, DerivationKind::Mentions];
+    pub const ALL: [DerivationKind; 4] = [
+        DerivationKind::ContextLines,
+        DerivationKind::Representations,
+        DerivationKind::Tree,
+        DerivationKind::Mentions,
+    ];
 
     /// The name in `rag.derivation`.
     pub fn name(self) -> &'static str {
         match self {
             DerivationKind::ContextLines => "context_lines",
             DerivationKind::Representations => "representations",
+            DerivationKind::Tree => "tree",
             DerivationKind::Mentions => "mentions",
         }
     }
 
-    /// Whether a language model writes it, which takes time.
+    /// Whether it is made in the background, which takes time.
     pub fn is_written(self) -> bool {
         self != DerivationKind::Mentions
+    }
+
+    /// Whether a language model writes it.
+    pub fn asks_model(self) -> bool {
+        self.is_written() && self != DerivationKind::Tree
     }
 
     fn named(name: &str) -> Result<DerivationKind> {

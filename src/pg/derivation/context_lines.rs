@@ -11,6 +11,7 @@ use serde_json::{Value as Json, json};
 use super::table::{self, TableForm};
 use super::{
     Derivation, DerivationItem, DerivedText, UnembeddedText, check_refresh, counted, option_name,
+    same_document,
 };
 use crate::chunk::context::in_context;
 use crate::contextual::{self, AROUND, BEGINNING, ContextualOptions, DocumentPart, TEMPLATE};
@@ -18,7 +19,6 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::derivation::{self, DerivationKind};
 use crate::pg::catalog::owner::as_owner;
 use crate::pg::catalog::pipeline::{Pipeline, RefreshMode};
-use crate::pg::catalog::view::content_columns;
 use crate::pg::catalog::{relation, template};
 use crate::pg::ragd::llm::Llm;
 use crate::pg::server::error::raise;
@@ -50,7 +50,7 @@ pub fn complete(
     refresh: RefreshMode,
     late: bool,
 ) -> Result<ContextualOptions> {
-    check_refresh(option_name(KIND), refresh)?;
+    check_refresh(KIND, refresh)?;
     if late {
         let message = "contextual \"llm\" is not for chunks that are cut late";
         return Err(Error::new(ErrorKind::Unsupported, message)
@@ -179,7 +179,7 @@ impl Derivation for ContextLines {
         let found = sql::rows(&statement, &arguments, |row| {
             let (key, chunk) = (sql::required(row.get(1)?)?, sql::required(row.get::<i64>(2)?)?);
             let (heading, content) = (row.get(3)?, sql::required(row.get(4)?)?);
-            Ok((chunk, DerivationItem { key, heading, content, document: None }))
+            Ok((chunk, DerivationItem { key, heading, content, ..DerivationItem::default() }))
         })?;
         let within = |(chunk, item): (i64, DerivationItem)| {
             Ok(DerivationItem { document: Some(around(pipeline, chunk)?), ..item })
@@ -214,8 +214,8 @@ impl Derivation for ContextLines {
         self.put(relation, &lines)
     }
 
-    fn whole(&self, item: &DerivationItem, text: &DerivedText) -> String {
-        in_context(item.heading.as_deref(), Some(&text.content), &item.content)
+    fn whole(&self, item: &DerivationItem, text: &DerivedText) -> Option<String> {
+        Some(in_context(item.heading.as_deref(), Some(&text.content), &item.content))
     }
 
     fn unembedded(
@@ -276,11 +276,9 @@ impl Derivation for ContextLines {
 
 /// What is read of the document around a chunk.
 fn around(pipeline: &Pipeline, chunk: i64) -> Result<String> {
-    let keys = content_columns(pipeline)?.keys;
-    let same = keys.iter().map(|key| format!("n.{0} = c.{0}", key.name)).collect::<Vec<_>>();
     let values = [
         ("chunk_table", pipeline.chunk_table.sql.as_str()),
-        ("same_document", &same.join(" AND ")),
+        ("same_document", &same_document(pipeline)?),
     ];
     let statement = render(query!(context_lines.around), &values);
     let arguments = [chunk.into(), (BEGINNING as i32).into(), (AROUND as i32).into()];

@@ -13,7 +13,6 @@ use super::table::{self, TableForm};
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::{EntityExtractor, EntityMention, EntityOptions, NamingText};
 use crate::pg::catalog::derivation::{self, DerivationKind, StoredDerivation};
-use crate::pg::catalog::locking;
 use crate::pg::catalog::pipeline::{self, Pipeline, Relation};
 use crate::pg::changes::{intake, noted};
 use crate::pg::server::sql::{self, query, render};
@@ -36,7 +35,7 @@ pub fn alter(pipeline: &Pipeline, option: &Json) -> Result<()> {
     for one in [pipeline.clone()].into_iter().chain(pipeline::successor(pipeline.id)?) {
         match (derivation::of(one.id, KIND)?, wanted) {
             (None, None) => {}
-            (Some(current), None) => forget(&one, current.relation)?,
+            (Some(current), None) => table::forget(&one, KIND, current.relation)?,
             (Some(current), Some(_)) => {
                 derivation::set(one.id, KIND, option, &current.relation.sql)?;
             }
@@ -62,13 +61,6 @@ fn say_what_follows(pipeline: &Pipeline) {
         ),
         false => notice!("the entities of pipeline {name} are found by CALL rag_run({name})"),
     }
-}
-
-/// Drops the mentions of a pipeline. A question locks the chunks before them, so all is locked together first.
-fn forget(pipeline: &Pipeline, mentions: Relation) -> Result<()> {
-    locking::lock_for_drop(&[(pipeline.clone(), vec![mentions.clone()])])?;
-    derivation::remove(pipeline.id, KIND)?;
-    table::drop_table(&mentions)
 }
 
 /// Has a new pipeline, which has no chunks yet, keep what `option` says, if that is anything.

@@ -1,16 +1,16 @@
 //! What is made of chunks, beside them: by language models in the background lines of context
-//! ([`context_lines`]), summaries and questions ([`representations`]); by rules, with the chunks themselves, which
-//! entities they name ([`mentions`]).
+//! ([`context_lines`]), summaries and questions ([`representations`]); in the background, too, but by quoting, summaries of
+//! many chunks ([`tree`]); by rules, with the chunks themselves, which entities they name ([`mentions`]).
 //!
 //! ```text
 //! look what is missing │ ask a language model, many calls at once │ keep │ embed │ put the vectors
 //!    a transaction     │                   none                   │  t.  │ none  │ a transaction
 //! ```
 //!
-//! What language models make is a [`Derivation`] each: it says what is missing, what to ask, how to read a reply and where to keep
+//! What is made in the background is a [`Derivation`] each: it says what is missing, what to ask, how to read a reply and where to keep
 //! it. [`runner`] does the rest for all of them, each as a [`run`] of calls: nothing is asked twice, what
 //! was paid for is kept before anything else, an item that is refused keeps no other waiting, and a
-//! question of a user goes before all of it.
+//! question of a user goes before all of it. Where no language model is asked, the step that asks makes the texts itself.
 
 pub mod context_lines;
 mod lease;
@@ -21,17 +21,19 @@ mod run;
 pub mod runner;
 mod scheduler;
 pub mod table;
+pub mod tree;
 
 use pgrx::datum::DatumWithOid;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::derivation::{self, DerivationKind, StoredDerivation};
 use crate::pg::catalog::pipeline::{self, Pipeline, RefreshMode};
+use crate::pg::catalog::view::content_columns;
 use crate::pg::server::sql;
 use crate::prompt::messages::Message;
 use crate::representation::RepresentOptions;
 
-/// What a language model is asked about: a chunk's text, or its place in a document.
+/// What a language model is asked about: a chunk's text, or its place in a document; or a node of a tree, which needs none.
 #[derive(Clone, Debug, Default)]
 pub struct DerivationItem {
     /// What it is known by: a hash. What is made of it is kept under the same key.
@@ -42,6 +44,8 @@ pub struct DerivationItem {
     pub content: String,
     /// What is read of the document around the chunk, where the derivation reads it.
     pub document: Option<String>,
+    /// The node that it is, where it is one.
+    node: Option<Box<tree::TreeNodeText>>,
 }
 
 /// A text that was made of an item.
@@ -88,11 +92,21 @@ pub trait Derivation {
     /// would say the same.
     fn read(&self, reply: &str) -> Vec<DerivedText>;
 
+    /// What is made of an item, where no language model is asked.
+    fn composed(&self, _: &DerivationItem) -> Vec<DerivedText> {
+        Vec::new()
+    }
+
     /// Keeps what was made of items, or that nothing of use was.
     fn keep(&self, relation: &str, made: &[(DerivationItem, Vec<DerivedText>)]) -> Result<()>;
 
-    /// What is embedded of a text that was made of `item`.
-    fn whole(&self, item: &DerivationItem, text: &DerivedText) -> String;
+    /// How many of what [`count_missing`](Derivation::count_missing) counts are done with `made`.
+    fn finished(&self, made: &[(DerivationItem, Vec<DerivedText>)]) -> usize {
+        made.len()
+    }
+
+    /// What is embedded of a text that was made of `item`; `None` where nothing is.
+    fn whole(&self, item: &DerivationItem, text: &DerivedText) -> Option<String>;
 
     /// At most `most` texts that are kept and not embedded.
     fn unembedded(
@@ -115,7 +129,7 @@ pub trait Derivation {
     fn forget_gone(&self, pipeline: &Pipeline, relation: &str) -> Result<()>;
 }
 
-/// What `stored` says is made, and the language model that makes it.
+/// What `stored` says is made, and the language model that makes it, if it names one.
 fn loaded(stored: &StoredDerivation) -> Result<(Box<dyn Derivation>, Option<String>)> {
     Ok(match stored.kind {
         DerivationKind::ContextLines => {
@@ -128,6 +142,7 @@ fn loaded(stored: &StoredDerivation) -> Result<(Box<dyn Derivation>, Option<Stri
             let llm = wanted.llm.clone();
             (Box::new(representations::Representations::load(wanted)?), llm)
         }
+        DerivationKind::Tree => (Box::new(tree::DocumentTrees), None),
         DerivationKind::Mentions => {
             let message = "mentions are made with their chunks and not derived from them later";
             return Err(Error::new(ErrorKind::Internal, message));
@@ -143,21 +158,21 @@ pub fn check_new_refresh(pipeline: &Pipeline, refresh: Option<RefreshMode>) -> R
     for id in [pipeline.id].into_iter().chain(successor) {
         let written = derivation::all(id)?.into_iter().filter(|it| it.kind.is_written());
         for stored in written {
-            check_refresh(option_name(stored.kind), refresh)?;
+            check_refresh(stored.kind, refresh)?;
         }
     }
     Ok(())
 }
 
-/// An error where nothing can be derived from chunks that are refreshed so; `option` asks for it.
-fn check_refresh(option: &str, refresh: RefreshMode) -> Result<()> {
-    match refresh {
-        RefreshMode::Async | RefreshMode::Manual => Ok(()),
-        RefreshMode::Sync => {
-            Err(Error::invalid(format!("{option} is not for pipelines with refresh => 'sync'"))
-                .hint("A statement does not wait for a language model. Choose refresh => 'async'."))
-        }
+/// An error where nothing can be derived from chunks that are refreshed so.
+fn check_refresh(kind: DerivationKind, refresh: RefreshMode) -> Result<()> {
+    if refresh != RefreshMode::Sync {
+        return Ok(());
     }
+    let waits_for = if kind.asks_model() { "a language model" } else { "summaries" };
+    let message = format!("{} is not for pipelines with refresh => 'sync'", option_name(kind));
+    Err(Error::invalid(message)
+        .hint(format!("A statement does not wait for {waits_for}. Choose refresh => 'async'.")))
 }
 
 /// The option of a pipeline that asks for a derivation, as users write it.
@@ -165,8 +180,16 @@ fn option_name(kind: DerivationKind) -> &'static str {
     match kind {
         DerivationKind::ContextLines => "contextual \"llm\"",
         DerivationKind::Representations => "represent",
+        DerivationKind::Tree => "tree",
         DerivationKind::Mentions => "graph",
     }
+}
+
+/// That two rows of the chunk table, `n` and `c`, are of one document.
+fn same_document(pipeline: &Pipeline) -> Result<String> {
+    let keys = content_columns(pipeline)?.keys;
+    let same = keys.iter().map(|key| format!("n.{0} {1} c.{0}", key.name, key.equality()));
+    Ok(same.collect::<Vec<_>>().join(" AND "))
 }
 
 /// The number that a statement counts.

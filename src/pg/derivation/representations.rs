@@ -11,10 +11,10 @@ use super::table::{self, TableForm};
 use super::{
     Derivation, DerivationItem, DerivedText, UnembeddedText, check_refresh, counted, option_name,
 };
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::pg::catalog::derivation::{self, DerivationKind};
 use crate::pg::catalog::pipeline::{self, Pipeline};
-use crate::pg::catalog::{model, relation, template};
+use crate::pg::catalog::template;
 use crate::pg::changes::noted;
 use crate::pg::ragd::llm::Llm;
 use crate::pg::server::guc;
@@ -56,7 +56,7 @@ pub fn alter(pipeline: &Pipeline, option: &Json) -> Result<()> {
 /// language model, so that it does not depend on the role that embeds.
 fn complete(pipeline: &Pipeline, option: &Json) -> Result<Json> {
     let wanted = RepresentOptions::read(option)?;
-    check_refresh(option_name(KIND), pipeline.refresh)?;
+    check_refresh(KIND, pipeline.refresh)?;
     template::find(wanted.template.as_deref().unwrap_or(TEMPLATE))?;
     let llm = wanted.llm.unwrap_or_else(guc::llm);
     Llm::named(&llm)?.provider_for(option_name(KIND)).map_err(|error| {
@@ -78,19 +78,7 @@ pub fn inherit(successor: &Pipeline, old: &Pipeline) -> Result<()> {
 }
 
 fn create(pipeline: &Pipeline, option: &Json) -> Result<()> {
-    let model = model::find(Some(&pipeline.model))?;
-    let (vector, dimension) = (sql::vector_schema()?, model.dimension.to_string());
-    let values = [("vector", vector.as_str()), ("dimension", dimension.as_str())];
-    let table = table::create(pipeline, &FORM, &values)?;
-    let chunks = &pipeline.chunk_table;
-    let name = relation::name_beside(chunks.oid, Some(c"content_hash"), c"idx");
-    let values = [("name", name.as_str()), ("chunk_table", &chunks.sql)];
-    sql::execute(&render(query!(representations.create_index), &values), &[])?;
-    derivation::set(pipeline.id, KIND, option, &table)?;
-    let made = derivation::of(pipeline.id, KIND)?.ok_or_else(|| {
-        Error::new(ErrorKind::Internal, "the table of representations is not there")
-    })?;
-    relation::index_vectors(&made.relation, "")?;
+    table::create_embedded(pipeline, &FORM, KIND, option)?;
     noted::wake_at_commit();
     Ok(())
 }
@@ -128,7 +116,8 @@ impl Derivation for Representations {
         let arguments = [self.template.name.as_str().into(), after.into(), most.into()];
         sql::rows(&statement, &arguments, |row| {
             let (key, content) = (sql::required(row.get(1)?)?, sql::required(row.get(2)?)?);
-            Ok(DerivationItem { key, heading: row.get(3)?, content, document: None })
+            let heading = row.get(3)?;
+            Ok(DerivationItem { key, heading, content, ..DerivationItem::default() })
         })
     }
 
@@ -178,8 +167,8 @@ impl Derivation for Representations {
         sql::execute(&insert, &arguments).map(drop)
     }
 
-    fn whole(&self, _: &DerivationItem, text: &DerivedText) -> String {
-        text.content.clone()
+    fn whole(&self, _: &DerivationItem, text: &DerivedText) -> Option<String> {
+        Some(text.content.clone())
     }
 
     fn unembedded(&self, _: &Pipeline, relation: &str, most: i32) -> Result<Vec<UnembeddedText>> {

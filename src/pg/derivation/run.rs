@@ -1,4 +1,4 @@
-//! One derivation under way: items are looked up, asked about with many calls in flight, kept and
+//! One derivation under way: items are looked up, asked about with many calls in flight or made without, kept and
 //! embedded.
 
 use std::collections::VecDeque;
@@ -54,7 +54,8 @@ pub enum RunStep {
 /// What makes things of items.
 struct Maker {
     derivation: Box<dyn Derivation>,
-    provider: ProviderConfig,
+    /// The language model that writes; `None` where none does.
+    provider: Option<ProviderConfig>,
     embedding: Embedding,
     /// On whose behalf providers are called.
     owner: pg_sys::Oid,
@@ -108,7 +109,8 @@ impl DerivationRun {
                 })?;
                 let Some((maker, missing)) = begun else { return Ok(BegunRun::Gone) };
                 derivation::set_missing(pipeline, kind, missing)?;
-                let most = maker.provider.limits.max_concurrency.map_or(CALLS, |it| it as usize);
+                let most = maker.provider.as_ref().and_then(|it| it.limits.max_concurrency);
+                let most = most.map_or(CALLS, |it| it as usize);
                 Ok(BegunRun::Run(Box::new(DerivationRun {
                     key,
                     _lease: lease,
@@ -149,9 +151,14 @@ impl DerivationRun {
         is_unwanted: fn() -> bool,
     ) -> Outcome<RunStep> {
         self.take_replies();
+        if self.maker.provider.is_none() {
+            self.compose(transactions)?;
+        }
         // Before anything else: it has been paid for.
         let kept = self.keep(transactions)?;
-        self.ask(transactions)?;
+        if self.maker.provider.is_some() {
+            self.ask(transactions)?;
+        }
         let embedded = self.embed(transactions, is_unwanted)?;
         if kept + embedded > 0 {
             return Ok(RunStep::Worked(kept + embedded));
@@ -199,23 +206,37 @@ impl DerivationRun {
             return Ok(0);
         }
         let (pipeline, kind) = self.key;
-        let (made, derivation) = (&self.made, &self.maker.derivation);
+        let Maker { derivation, provider, .. } = &self.maker;
+        let made = &self.made;
         let empty = made.iter().filter(|(_, texts)| texts.is_empty()).count();
         at_work(transactions, self.key, |source, relation| {
-            // No crash is to have it paid for again.
-            force_sync_commit();
+            if provider.is_some() {
+                // No crash is to have it paid for again.
+                force_sync_commit();
+            }
             as_owner(source, || derivation.keep(relation, made))?;
-            let progress = DerivationProgress { done: count, empty };
+            let progress = DerivationProgress { done: derivation.finished(made), empty };
             derivation::note_progress(pipeline, kind, progress)
         })?;
         self.was_made = true;
         for (item, texts) in mem::take(&mut self.made) {
             for text in texts {
-                let whole = self.maker.derivation.whole(&item, &text);
+                let Some(whole) = self.maker.derivation.whole(&item, &text) else { continue };
                 self.unembedded.push_back(UnembeddedText { key: item.key.clone(), text, whole });
             }
         }
         Ok(count)
+    }
+
+    /// Makes things of some items without a language model.
+    fn compose(&mut self, transactions: Transactions) -> Outcome<()> {
+        while self.made.len() < FEWEST_ITEMS
+            && let Some(item) = self.next_item(transactions)?
+        {
+            let texts = self.maker.derivation.composed(&item);
+            self.made.push((item, texts));
+        }
+        Ok(())
     }
 
     /// Makes as many calls as there is room for.
@@ -245,6 +266,9 @@ impl DerivationRun {
         let harmless = DerivationItem { content: HARMLESS.to_owned(), ..DerivationItem::default() };
         let messages = derivation.messages(item.unwrap_or(&harmless), &random::nonce()?)?;
         role::work_on_behalf_of(*owner);
+        let provider = provider
+            .as_ref()
+            .ok_or_else(|| Error::new(ErrorKind::Internal, "there is no language model to ask"))?;
         provider_calls::begin(self.key.0, provider, messages)
     }
 
@@ -352,8 +376,11 @@ fn in_source<T>(
     let Some(stored) = derivation::of(id, kind)? else { return Ok(None) };
     as_owner_of_all(&pipeline, || {
         let (derivation, llm) = loaded(&stored)?;
-        let llm = Llm::or_default(llm.as_deref())?;
-        let provider = llm.provider_for(option_name(kind))?.clone();
+        let provider = || -> Result<ProviderConfig> {
+            let llm = Llm::or_default(llm.as_deref())?;
+            llm.provider_for(option_name(kind)).cloned()
+        };
+        let provider = kind.asks_model().then(provider).transpose()?;
         let context = CallContext::bulk().for_pipeline(id);
         let embedding = Embedding::with_model(Some(&pipeline.model), context)?;
         let maker = Maker { derivation, provider, embedding, owner: role::on_behalf_of() };

@@ -1,15 +1,18 @@
-//! Tables beside the chunks of a pipeline, in which is kept what language models make of them.
+//! Tables beside the chunks of a pipeline, in which is kept what is made of them.
 //!
 //! They belong to the owner of the source and have the row-level security of the chunks: a role sees
 //! what was made of chunks if there is none among them that it does not see.
 
 use std::ffi::CStr;
 
-use crate::error::Result;
+use serde_json::Value as Json;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::pg::catalog::derivation::DerivationKind;
 use crate::pg::catalog::pipeline::{Pipeline, Relation};
 use crate::pg::catalog::relation::{drop_if_there, give_relation, let_readers_read};
 use crate::pg::catalog::source::SourceTable;
-use crate::pg::catalog::{derivation, relation};
+use crate::pg::catalog::{derivation, locking, model, relation};
 use crate::pg::server::sql::{self, query, render};
 
 /// What a table is to be.
@@ -51,6 +54,45 @@ pub fn create(pipeline: &Pipeline, form: &TableForm, values: &[(&str, &str)]) ->
     give_relation("TABLE", &table, &pgrx::spi::quote_identifier(&source.owner))?;
     let_readers_read(source.oid, &table)?;
     Ok(table)
+}
+
+/// Makes a table whose rows have vectors, and are known by the `content_hash` of chunks, and keeps what is made there.
+pub fn create_embedded(
+    pipeline: &Pipeline,
+    form: &TableForm,
+    kind: DerivationKind,
+    option: &Json,
+) -> Result<()> {
+    let model = model::find(Some(&pipeline.model))?;
+    let (vector, dimension) = (sql::vector_schema()?, model.dimension.to_string());
+    let values = [("vector", vector.as_str()), ("dimension", dimension.as_str())];
+    let table = create(pipeline, form, &values)?;
+    index_hashes(&pipeline.chunk_table)?;
+    derivation::set(pipeline.id, kind, option, &table)?;
+    let made = derivation::of(pipeline.id, kind)?.ok_or_else(|| {
+        Error::new(ErrorKind::Internal, format!("the table {table} is not there"))
+    })?;
+    relation::index_vectors(&made.relation, "")
+}
+
+/// Makes an index of a chunk table by the hashes of its texts, unless it has one.
+fn index_hashes(chunks: &Relation) -> Result<()> {
+    let found = sql::rows(query!(derivation.has_hash_index), &[chunks.oid.into()], |row| {
+        sql::required(row.get::<i32>(1)?)
+    })?;
+    if !found.is_empty() {
+        return Ok(());
+    }
+    let name = relation::name_beside(chunks.oid, Some(c"content_hash"), c"idx");
+    let values = [("name", name.as_str()), ("chunk_table", &chunks.sql)];
+    sql::execute(&render(query!(derivation.create_hash_index), &values), &[]).map(drop)
+}
+
+/// Drops what was made of one kind. A question locks the chunks before it, so all is locked together first.
+pub fn forget(pipeline: &Pipeline, kind: DerivationKind, table: Relation) -> Result<()> {
+    locking::lock_for_drop(&[(pipeline.clone(), vec![table.clone()])])?;
+    derivation::remove(pipeline.id, kind)?;
+    drop_table(&table)
 }
 
 /// The tables of a pipeline. To be asked before the pipeline is deleted.

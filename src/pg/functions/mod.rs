@@ -21,6 +21,7 @@ mod retrieve;
 mod sql;
 mod status;
 mod strategy;
+mod summary;
 mod template;
 mod text_search;
 mod text_to_sql;

@@ -11,7 +11,7 @@ use crate::pg::catalog::pipeline::{Pipeline, PipelineStage, RefreshMode};
 use crate::pg::catalog::source::SourceTable;
 use crate::pg::catalog::{activity, description, model, pipeline, question_defaults};
 use crate::pg::changes::{intake, noted};
-use crate::pg::derivation::{self, context_lines, mentions, representations};
+use crate::pg::derivation::{self, context_lines, mentions, representations, tree};
 use crate::pg::ingest::{fill, generation};
 use crate::pg::pipeline::alter::{ContextChange, PipelineAlteration};
 use crate::pg::pipeline::define::{check_chunk_size, check_late, check_title};
@@ -47,6 +47,8 @@ struct CreateOptions {
     represent: Option<Value>,
     /// How entities are found that the chunks name.
     graph: Value,
+    /// How documents are summed up.
+    tree: Value,
 }
 
 impl Default for CreateOptions {
@@ -59,6 +61,7 @@ impl Default for CreateOptions {
             title: None,
             represent: None,
             graph: Value::Null,
+            tree: Value::Null,
         }
     }
 }
@@ -89,6 +92,8 @@ struct AlterOptions {
     represent: Option<Value>,
     /// How entities are found that the chunks name; `false`: they are not any more.
     graph: Option<Value>,
+    /// How documents are summed up; `false`: they are not any more.
+    tree: Option<Value>,
 }
 
 #[pg_extern(sql = false)]
@@ -140,9 +145,9 @@ fn rag_alter_pipeline(
     let pipeline = present("pipeline", pipeline).or_report();
     let metadata = names("metadata", metadata).or_report();
     let refresh = refresh.map(RefreshMode::named).transpose().or_report();
-    let AlterOptions { config, description, contextual, title, represent, graph } =
+    let AlterOptions { config, description, contextual, title, represent, graph, tree } =
         options::read(options).or_report();
-    let in_place = InPlaceChange { description, represent, graph, defaults };
+    let in_place = InPlaceChange { description, represent, graph, tree, defaults };
     let chunking = options::chunking_keys(chunking).or_report();
     let context = ContextChange::read(contextual.as_ref(), title).or_report();
     let wanted =
@@ -157,6 +162,7 @@ struct InPlaceChange {
     description: Option<String>,
     represent: Option<Value>,
     graph: Option<Value>,
+    tree: Option<Value>,
     defaults: Option<Jsonb>,
 }
 
@@ -165,7 +171,7 @@ fn alter(
     wanted: PipelineAlteration<'_>,
     in_place: InPlaceChange,
 ) -> Result<()> {
-    let InPlaceChange { description, represent, graph, defaults } = in_place;
+    let InPlaceChange { description, represent, graph, tree, defaults } = in_place;
     let defaults = read_defaults(defaults)?;
     derivation::check_new_refresh(pipeline, wanted.refresh)?;
     // Before a successor is made, which is to have the same.
@@ -174,6 +180,9 @@ fn alter(
     }
     if let Some(option) = &graph {
         mentions::alter(pipeline, option)?;
+    }
+    if let Some(option) = &tree {
+        tree::alter(pipeline, option)?;
     }
     if let Some(defaults) = defaults {
         defaults::store(pipeline, defaults)?;
@@ -280,6 +289,7 @@ impl CreateRequest<'_> {
         description::store(pipeline.id, self.options.description.as_deref())?;
         // Before defaults, which may speak of it.
         mentions::create_if_wanted(&pipeline, &self.options.graph)?;
+        tree::create_if_wanted(&pipeline, &self.options.tree)?;
         if let Some(defaults) = self.defaults.clone() {
             defaults::store(&pipeline, defaults)?;
         }

@@ -1,21 +1,21 @@
 //! The graph of a pipeline's entities, for whoever asks: as the caller, who sees the mentions of the chunks that
 //! he sees.
 
+use super::derived;
 use super::search::{SearchedPipeline, source_key};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::graph::EntityExtractor;
 use crate::graph::name::{LONGEST, normal_form};
 use crate::graph::paths::{
     CoOccurrence, EntityPath, FoundStep, MOST_CHUNKS, MOST_HOPS, MOST_PATHS, NameSpan, NamedEntity,
     PathSearch,
 };
-use crate::pg::catalog::derivation::{self, DerivationKind};
+use crate::pg::catalog::derivation::{DerivationKind, StoredDerivation};
 use crate::pg::catalog::pipeline::{self, Pipeline, Relation};
 use crate::pg::catalog::stranger;
 use crate::pg::catalog::view::content_columns;
 use crate::pg::derivation::mentions::{extractor, look_around};
 use crate::pg::server::prepared;
-use crate::pg::server::role::{current_user, may_select};
 use crate::pg::server::sql::{query, render, required};
 
 use super::request::required_question;
@@ -42,30 +42,18 @@ pub struct EntityGraph {
 impl EntityGraph {
     /// The graph of a pipeline; `None` if it has none, or the caller may not read it.
     pub fn readable(pipeline: &Pipeline) -> Result<Option<EntityGraph>> {
-        let Some(stored) = derivation::of(pipeline.id, DerivationKind::Mentions)? else {
-            return Ok(None);
-        };
-        let extractor = extractor(&stored.options)?;
-        let is_readable = may_select(stored.relation.oid);
-        Ok(is_readable.then_some(EntityGraph { mentions: stored.relation, extractor }))
+        derived::readable(pipeline, DerivationKind::Mentions)?.map(EntityGraph::of).transpose()
     }
 
     /// The graph of a pipeline; an error if it has none, or the caller may not read it.
     pub fn required(pipeline: &Pipeline) -> Result<EntityGraph> {
-        if let Some(graph) = EntityGraph::readable(pipeline)? {
-            return Ok(graph);
-        }
-        let name = &pipeline.name;
-        let Some(stored) = derivation::of(pipeline.id, DerivationKind::Mentions)? else {
-            let quoted = pgrx::spi::quote_literal(name);
-            return Err(Error::invalid(format!("pipeline \"{name}\" has no graph")).hint(format!(
-                "SELECT rag_alter_pipeline({quoted}, options => '{{\"graph\": {{\"entities\": \"rules\"}}}}') makes one."
-            )));
-        };
-        let message = format!("permission denied for the graph of pipeline \"{name}\"");
-        let role = pgrx::spi::quote_identifier(current_user());
-        Err(Error::new(ErrorKind::Forbidden, message)
-            .hint(format!("GRANT SELECT ON {} TO {role}.", stored.relation.sql)))
+        let words = ("graph", "{\"graph\": {\"entities\": \"rules\"}}");
+        EntityGraph::of(derived::required(pipeline, DerivationKind::Mentions, words)?)
+    }
+
+    fn of(stored: StoredDerivation) -> Result<EntityGraph> {
+        let extractor = extractor(&stored.options)?;
+        Ok(EntityGraph { mentions: stored.relation, extractor })
     }
 }
 

@@ -120,9 +120,14 @@ impl FederatedSearch {
         })
     }
 
-    /// What is found for `query`, as an answer cites it.
+    /// What is found for `query`, as an answer cites it: summaries first, where they are to be read.
     pub fn sources(&self, query: &str) -> Result<Vec<Source>> {
-        Ok(self.run(query)?.into_iter().map(Source::Chunk).collect())
+        let mut sources = Vec::new();
+        for search in &self.searches {
+            sources.extend(search.summaries(query)?.into_iter().map(Source::Summary));
+        }
+        sources.extend(self.run(query)?.into_iter().map(Source::Chunk));
+        Ok(sources)
     }
 
     /// Has the passages of each list a similarity by the same model. Where words alone were looked up, none

@@ -2,12 +2,14 @@
 //!
 //! [`options`] puts together what the caller and the pipeline say, [`request`] makes of it what is to be
 //! done, [`search`] finds chunks, [`federation`] those of several pipelines, and [`answer`] has the answer
-//! written. `fallback` asks other pipelines where there is none. [`entity_graph`] finds paths between entities. [`defaults`] looks at what a pipeline is to
-//! say before it does.
+//! written. `fallback` asks other pipelines where there is none. [`entity_graph`] finds paths between entities, and
+//! [`document_summary`] tells what a document says as a whole. [`defaults`] looks at what a pipeline is to say before it does.
 
 pub mod answer;
 pub mod conversation;
 pub mod defaults;
+mod derived;
+pub mod document_summary;
 pub mod entity_graph;
 mod fallback;
 pub mod federation;

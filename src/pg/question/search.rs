@@ -7,6 +7,7 @@ mod lookup;
 mod searched_pipeline;
 mod statement;
 mod text;
+pub mod tree;
 mod walk;
 
 use std::collections::HashMap;
@@ -60,6 +61,8 @@ pub struct Search {
     representations: Option<Relation>,
     /// How it goes over the graph, if it does.
     walk: Option<EntityWalk>,
+    /// Where summaries of many chunks are, if it may read any.
+    tree: Option<Relation>,
 }
 
 impl Search {
@@ -92,6 +95,7 @@ impl Search {
         };
         let reranker = asked.named(paths, reranker)?;
         let walk = asked.named(&["retrieve.graph"], EntityWalk::of(pipeline, &options))?;
+        let tree = asked.named(&["retrieve.tree"], tree::table(pipeline, &options))?;
         let representations = derivation::of(pipeline.id, DerivationKind::Representations)?;
         let representations = representations.map(|it| it.relation);
         Ok(Search {
@@ -107,6 +111,7 @@ impl Search {
             parts,
             representations,
             walk,
+            tree,
             asked: asked.clone(),
             usual_k,
             searched,

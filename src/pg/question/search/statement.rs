@@ -28,6 +28,11 @@ pub struct StatementParts {
 }
 
 impl StatementParts {
+    /// The schema of pgvector's operators, as SQL.
+    pub fn vector(&self) -> &str {
+        &self.vector
+    }
+
     /// An error where the column of `recency` holds no time.
     pub fn new(options: &RetrieveOptions, metadata: &[ViewColumn]) -> Result<Self> {
         let age = match &options.recency {

@@ -1,0 +1,189 @@
+-- Trees: runs of neighbouring chunks, and what sums them up. A node is known by the hash of the hashes of its
+-- chunks, so the root of a document by that of all of them.
+
+-- name: create_table
+CREATE TABLE {table} (
+    node_hash   bytea PRIMARY KEY,
+    level       integer NOT NULL,
+    leaves      bytea[] NOT NULL,
+    children    bytea[] NOT NULL,
+    content     text,
+    span_leaves integer[] NOT NULL,
+    span_starts integer[] NOT NULL,
+    span_ends   integer[] NOT NULL,
+    searched    boolean NOT NULL,
+    embedding   {vector}.vector({dimension})
+)
+
+-- name: comment_table
+COMMENT ON TABLE {table} IS 'summaries of neighbouring chunks, of neighbouring summaries, and so on up to one of each document';
+COMMENT ON COLUMN {table}.node_hash IS 'SHA-256 of the leaves one after the other; that of all chunks of a document is its root';
+COMMENT ON COLUMN {table}.level IS '1: a summary of chunks; 2: of such summaries, and so on';
+COMMENT ON COLUMN {table}.leaves IS 'content_hash of the chunks that it covers, in their order in the document';
+COMMENT ON COLUMN {table}.children IS 'content_hash of the chunks, or node_hash of the summaries, that it was made of';
+COMMENT ON COLUMN {table}.content IS 'the summary: sentences of the chunks; NULL where they have none';
+COMMENT ON COLUMN {table}.span_leaves IS 'of each sentence of the summary, the place in leaves of the chunk that it stands in, from 1';
+COMMENT ON COLUMN {table}.span_starts IS 'of each sentence, its first character in the content of that chunk, counted from 0';
+COMMENT ON COLUMN {table}.span_ends IS 'of each sentence, one past its last character in the content of that chunk';
+COMMENT ON COLUMN {table}.searched IS 'whether answers may read it; not where it covers one chunk, which says the same, or no model embeds it';
+COMMENT ON COLUMN {table}.embedding IS 'vector of content by the embedding model of the pipeline; NULL until it is embedded, and where it is not searched'
+
+-- name: unfinished
+-- Documents whose root is not there, by their first chunks. $1: the last first chunk that was looked at, $2: how
+-- many, $3: chunks of the longest document that has a tree.
+SELECT c.chunk_id
+FROM {chunk_table} AS c
+CROSS JOIN LATERAL (
+    SELECT pg_catalog.sha256(pg_catalog.string_agg(n.content_hash, ''::bytea ORDER BY n.chunk_no)), pg_catalog.count(*)
+    FROM {chunk_table} AS n
+    WHERE {same_document}) AS d (root, chunks)
+WHERE c.chunk_no = 0 AND c.chunk_id > $1 AND d.chunks <= $3
+  AND NOT EXISTS (SELECT FROM {tree} AS t WHERE t.node_hash = d.root)
+ORDER BY c.chunk_id
+LIMIT $2
+
+-- name: count_unfinished
+-- How many documents there are as in `unfinished`. $1: how many are counted at most, $2: chunks of the longest
+-- document that has a tree.
+SELECT pg_catalog.count(*)
+FROM (SELECT
+      FROM {chunk_table} AS c
+      CROSS JOIN LATERAL (
+          SELECT pg_catalog.sha256(pg_catalog.string_agg(n.content_hash, ''::bytea ORDER BY n.chunk_no)), pg_catalog.count(*)
+          FROM {chunk_table} AS n
+          WHERE {same_document}) AS d (root, chunks)
+      WHERE c.chunk_no = 0 AND d.chunks <= $2
+        AND NOT EXISTS (SELECT FROM {tree} AS t WHERE t.node_hash = d.root)
+      LIMIT $1) AS unfinished
+
+-- name: leaves
+-- The chunks of a document, in order. $1: one of them.
+SELECT n.content_hash, n.embedding::real[]
+FROM {chunk_table} AS c
+JOIN {chunk_table} AS n ON {same_document}
+WHERE c.chunk_id = $1
+ORDER BY n.chunk_no
+
+-- name: known
+-- Which of some nodes are there. $1: their hashes.
+SELECT t.node_hash FROM {tree} AS t WHERE t.node_hash = ANY ($1)
+
+-- name: contents
+-- The texts of chunks. $1: hashes.
+SELECT DISTINCT ON (c.content_hash) c.content_hash, c.content
+FROM {chunk_table} AS c
+WHERE c.content_hash = ANY ($1)
+ORDER BY c.content_hash, c.chunk_id
+
+-- name: sentences
+-- What summaries quote: the node, the place of the chunk in its leaves, from 1, where the sentence stands in that
+-- chunk, and the sentence. $1: hashes of nodes.
+SELECT t.node_hash, u.leaf, u.start_char, u.end_char, pg_catalog.substr(c.content, u.start_char + 1, u.end_char - u.start_char)
+FROM {tree} AS t
+CROSS JOIN LATERAL ROWS FROM (pg_catalog.unnest(t.span_leaves), pg_catalog.unnest(t.span_starts),
+                              pg_catalog.unnest(t.span_ends)) WITH ORDINALITY AS u (leaf, start_char, end_char, no)
+CROSS JOIN LATERAL (SELECT c.content FROM {chunk_table} AS c
+                    WHERE c.content_hash = t.leaves[u.leaf]
+                    ORDER BY c.chunk_id LIMIT 1) AS c
+WHERE t.node_hash = ANY ($1)
+ORDER BY t.node_hash, u.no
+
+-- name: insert
+-- $1: hash, $2: level, $3: hashes of its chunks, $4: of its children, $5: the summary; of each of its sentences, $6: the
+-- place of its chunk in $3, from 1, $7: first character, $8: one past the last; $9: whether it is searched.
+INSERT INTO {tree} (node_hash, level, leaves, children, content, span_leaves, span_starts, span_ends, searched)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+ON CONFLICT DO NOTHING
+
+-- name: unembedded
+-- Summaries that are to be searched and have no vectors yet. $1: how many.
+SELECT t.node_hash, t.content
+FROM {tree} AS t
+WHERE t.searched AND t.embedding IS NULL
+ORDER BY t.node_hash
+LIMIT $1
+
+-- name: embed
+-- $1, $2: hashes of nodes, and the vectors of their summaries. One without a vector is searched no more.
+UPDATE {tree} AS t
+SET embedding = u.embedding, searched = u.embedding IS NOT NULL
+FROM ROWS FROM (pg_catalog.unnest($1::bytea[]), pg_catalog.unnest($2::{vector}.vector[])) AS u (node_hash, embedding)
+WHERE t.node_hash = u.node_hash
+
+-- name: forget_gone
+-- Nodes that are part of no document's tree any more.
+WITH RECURSIVE document AS (
+    SELECT pg_catalog.sha256(pg_catalog.string_agg(c.content_hash, ''::bytea ORDER BY c.chunk_no)) AS root
+    FROM {chunk_table} AS c
+    GROUP BY {keys}
+), kept (node_hash) AS (
+    SELECT d.root FROM document AS d
+    UNION
+    SELECT child.hash
+    FROM kept AS k
+    JOIN {tree} AS t ON t.node_hash = k.node_hash
+    CROSS JOIN LATERAL pg_catalog.unnest(t.children) AS child (hash)
+    WHERE t.level > 1
+)
+DELETE FROM {tree} AS t
+WHERE NOT EXISTS (SELECT FROM kept AS k WHERE k.node_hash = t.node_hash)
+
+-- name: nearest
+-- Summaries that are nearest to a question, of which the caller sees each leaf and the filter lets each pass: node,
+-- summary and cosine similarity. $1: the question's vector, $2: how many, $3: the filter's values.
+SELECT n.node_hash, n.content, n.similarity
+FROM (SELECT t.node_hash, t.content, 1 OPERATOR(pg_catalog.-) (t.embedding OPERATOR({vector}.<=>) $1) AS similarity
+      FROM {tree} AS t
+      WHERE t.embedding IS NOT NULL
+        AND NOT EXISTS (
+            SELECT FROM pg_catalog.unnest(t.leaves) AS leaf (hash)
+            WHERE NOT EXISTS (SELECT FROM {chunk_table} AS c
+                              JOIN {view} AS v ON v.chunk_id OPERATOR(pg_catalog.=) c.chunk_id
+                              WHERE c.content_hash OPERATOR(pg_catalog.=) leaf.hash AND {filter}))
+      ORDER BY t.embedding OPERATOR({vector}.<=>) $1
+      LIMIT $2) AS n
+ORDER BY n.similarity DESC, n.node_hash
+
+-- name: quoted
+-- The chunks that summaries quote, each with the nearest to the question first: node, row, chunk, its number, where it
+-- stands, and its text. $1: the question's vector, $2: hashes of nodes, $3: the filter's values.
+SELECT t.node_hash, v.source_key, v.chunk_id, v.chunk_no, v.start_char, v.end_char, v.content
+FROM {tree} AS t
+CROSS JOIN LATERAL (SELECT DISTINCT t.leaves[s.leaf] AS hash FROM pg_catalog.unnest(t.span_leaves) AS s (leaf)) AS q
+CROSS JOIN LATERAL (
+    SELECT {source_key} AS source_key, v.chunk_id, v.chunk_no, v.start_char, v.end_char, v.content,
+           v.embedding OPERATOR({vector}.<=>) $1 AS distance
+    FROM {chunk_table} AS c
+    JOIN {view} AS v ON v.chunk_id OPERATOR(pg_catalog.=) c.chunk_id
+    WHERE c.content_hash OPERATOR(pg_catalog.=) q.hash AND {filter}
+    ORDER BY v.chunk_id
+    LIMIT 1) AS v
+WHERE t.node_hash OPERATOR(pg_catalog.=) ANY ($2)
+ORDER BY v.distance, v.chunk_id
+
+-- name: of_document
+-- The sentences that sum up a document, in order: number, sentence, chunk and its number, and where the sentence stands
+-- in the document. $1: the row's key as text.
+SELECT u.no, pg_catalog.substr(v.content, u.start_char OPERATOR(pg_catalog.+) 1, u.end_char OPERATOR(pg_catalog.-) u.start_char),
+       v.chunk_id, v.chunk_no, v.start_char OPERATOR(pg_catalog.+) u.start_char, v.start_char OPERATOR(pg_catalog.+) u.end_char
+FROM (SELECT pg_catalog.sha256(pg_catalog.string_agg(c.content_hash, ''::pg_catalog.bytea ORDER BY v.chunk_no)) AS root
+      FROM {chunk_table} AS c
+      JOIN {view} AS v ON v.chunk_id OPERATOR(pg_catalog.=) c.chunk_id
+      WHERE {is_asked}) AS d
+JOIN {tree} AS t ON t.node_hash OPERATOR(pg_catalog.=) d.root
+CROSS JOIN LATERAL ROWS FROM (pg_catalog.unnest(t.span_leaves), pg_catalog.unnest(t.span_starts),
+                              pg_catalog.unnest(t.span_ends)) WITH ORDINALITY AS u (leaf, start_char, end_char, no)
+CROSS JOIN LATERAL (
+    SELECT v.content, v.chunk_id, v.chunk_no, v.start_char
+    FROM {chunk_table} AS c
+    JOIN {view} AS v ON v.chunk_id OPERATOR(pg_catalog.=) c.chunk_id
+    WHERE c.content_hash OPERATOR(pg_catalog.=) t.leaves[u.leaf] AND {is_asked}
+    ORDER BY v.chunk_no
+    LIMIT 1) AS v
+ORDER BY u.no
+
+-- name: given_key
+$1::pg_catalog.text::{type}
+
+-- name: same_key
+{source_key}::pg_catalog.jsonb OPERATOR(pg_catalog.=) $1::pg_catalog.text::pg_catalog.jsonb

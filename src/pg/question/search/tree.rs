@@ -1,0 +1,147 @@
+//! Summaries of many chunks that are near a question, beside the chunks themselves.
+
+use std::collections::HashMap;
+
+use super::filter_sql::FilterSql;
+use super::statement::source_key;
+use super::{Search, SearchedPipeline};
+use crate::embed::{Embedder, EmbeddingKind};
+use crate::error::Result;
+use crate::pg::catalog::derivation::DerivationKind;
+use crate::pg::catalog::pipeline::{Pipeline, Relation};
+use crate::pg::catalog::stranger;
+use crate::pg::question::derived;
+use crate::pg::ragd::embed::Embedding;
+use crate::pg::ragd::trace;
+use crate::pg::server::prepared;
+use crate::pg::server::role::may_select;
+use crate::pg::server::sql::{query, render, required};
+use crate::pg::server::vector::Vector;
+use crate::retrieve::{RetrieveOptions, SearchMode};
+use crate::source::{ChunkSpan, Leaf, Summary};
+use crate::tree::options::TreeUse;
+
+/// How users call trees, and the option that makes them.
+pub const WORDS: (&str, &str) = ("tree", "{\"tree\": {}}");
+
+/// Summaries that are read for an answer.
+const MOST_SUMMARIES: i64 = 3;
+
+/// A row of `nearest` of tree.sql: node, summary and similarity.
+type NearestRow = (Vec<u8>, String, f64);
+
+/// The table of summaries that a search may read; `None` if there is none, or the caller may not read it.
+///
+/// Fails where the options ask for summaries in so many words and there are none.
+pub fn table(pipeline: &Pipeline, options: &RetrieveOptions) -> Result<Option<Relation>> {
+    let by_words = options.mode == Some(SearchMode::Lexical);
+    let stored = match options.tree {
+        TreeUse::Off => None,
+        TreeUse::On => Some(derived::required(pipeline, DerivationKind::Tree, WORDS)?),
+        TreeUse::Auto => derived::readable(pipeline, DerivationKind::Tree)?,
+    };
+    Ok(stored.filter(|_| !by_words).map(|it| it.relation))
+}
+
+impl Search {
+    /// Summaries that are nearest to `query`, where they are to be read for it, best first. Each stands on those of
+    /// its chunks that it quotes; the caller sees all that it covers.
+    pub fn summaries(&self, query: &str) -> Result<Vec<Summary>> {
+        let Some(tree) = self.tree.as_ref().filter(|_| self.options.tree.suits(query)) else {
+            return Ok(Vec::new());
+        };
+        let look = || {
+            trace::step("tree", String::new, || {
+                let found = self.found_summaries(query, tree)?;
+                trace::rows(found.as_ref().map_or(0, Vec::len));
+                Ok(found)
+            })
+        };
+        match self.searched.reading(look)? {
+            Some(summaries) => Ok(summaries),
+            None => self.renewed()?.summaries(query),
+        }
+    }
+
+    /// The summaries; `None` where another generation of chunks has taken this one's place.
+    fn found_summaries(&self, query: &str, tree: &Relation) -> Result<Option<Vec<Summary>>> {
+        let mut embedding = Embedding::with_model(Some(&self.pipeline().model), self.context)?;
+        let vector = embedding.embed(&[query.to_owned()], EmbeddingKind::Query)?.pop();
+        let Some(_locked) = self.searched.lock() else { return Ok(None) };
+        // Not one that was taken away while a model embedded the question.
+        if !may_select(tree.oid) {
+            return Ok(Some(Vec::new()));
+        }
+        let SearchedPipeline { pipeline, is_named, .. } = &self.searched;
+        if !is_named {
+            stranger::check(pipeline)?;
+        }
+        let vector = Vector(vector.unwrap_or_default());
+        let nearest = self.nearest(tree, &vector)?;
+        let mut leaves = self.quoted(tree, &vector, &nearest)?;
+        let summaries = nearest.into_iter().filter_map(|(node, content, similarity)| {
+            let leaves = leaves.remove(&node)?;
+            Some(summary(&node, content, similarity, leaves))
+        });
+        Ok(Some(summaries.collect()))
+    }
+
+    fn nearest(&self, tree: &Relation, vector: &Vector) -> Result<Vec<NearestRow>> {
+        let statement = self.tree_statement(query!(tree.nearest), tree);
+        let FilterSql { values, .. } = &self.filter;
+        let arguments = [vector.clone().into(), MOST_SUMMARIES.into(), values.clone().into()];
+        prepared::rows_planned_for_values(&statement, &arguments, |row| {
+            Ok((required(row.get(1)?)?, required(row.get(2)?)?, required(row.get(3)?)?))
+        })
+    }
+
+    /// The chunks that each of some nodes quotes, the nearest first.
+    fn quoted(
+        &self,
+        tree: &Relation,
+        vector: &Vector,
+        nearest: &[NearestRow],
+    ) -> Result<HashMap<Vec<u8>, Vec<Leaf>>> {
+        let statement = self.tree_statement(query!(tree.quoted), tree);
+        let nodes: Vec<&[u8]> = nearest.iter().map(|(node, ..)| node.as_slice()).collect();
+        let FilterSql { values, .. } = &self.filter;
+        let arguments = [vector.clone().into(), nodes.into(), values.clone().into()];
+        let found = prepared::rows(&statement, &arguments, |row| {
+            let span = ChunkSpan {
+                pipeline: self.pipeline().name.clone(),
+                source_key: required(row.get(2)?)?,
+                chunk_id: required(row.get(3)?)?,
+                chunk_no: required(row.get(4)?)?,
+                start_char: required(row.get(5)?)?,
+                end_char: required(row.get(6)?)?,
+            };
+            Ok((required(row.get::<Vec<u8>>(1)?)?, Leaf { span, content: required(row.get(7)?)? }))
+        })?;
+        let mut leaves: HashMap<Vec<u8>, Vec<Leaf>> = HashMap::new();
+        for (node, leaf) in found {
+            leaves.entry(node).or_default().push(leaf);
+        }
+        Ok(leaves)
+    }
+
+    fn tree_statement(&self, template: &str, tree: &Relation) -> String {
+        let pipeline = self.pipeline();
+        let values = [
+            ("tree", tree.sql.as_str()),
+            ("chunk_table", &pipeline.chunk_table.sql),
+            ("view", &pipeline.view.sql),
+            ("vector", self.parts.vector()),
+            ("filter", &self.filter.condition),
+            ("source_key", &source_key(&self.columns.keys)),
+        ];
+        render(template, &values)
+    }
+}
+
+/// A summary as an answer cites it.
+fn summary(node: &[u8], content: String, similarity: f64, leaves: Vec<Leaf>) -> Summary {
+    // A number of 63 bits, by which two summaries are taken for one as rarely as never.
+    let number = node.first_chunk().map_or(0, |bytes| i64::from_be_bytes(*bytes) & i64::MAX);
+    let title = leaves.first().map(|leaf| format!("summary of {}", leaf.span.source_key));
+    Summary { summary_id: number, title, content, similarity: Some(similarity), leaves }
+}

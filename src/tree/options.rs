@@ -1,0 +1,111 @@
+//! What can be said of trees: the option `tree` of a pipeline, and `retrieve.tree` of a question.
+
+use serde::Deserialize;
+use serde_json::Value as Json;
+
+use super::whole::asks_for_whole;
+use crate::error::{Error, Result};
+use crate::options as json_options;
+
+/// What a pipeline's option `tree` asks for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct TreeOptions {
+    /// How chunks and summaries are summed up.
+    pub summary: SummaryMethod,
+}
+
+/// How texts are summed up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SummaryMethod {
+    /// By quoting the sentences that say most, as [`digest`](super::digest) says.
+    #[default]
+    Extractive,
+}
+
+impl TreeOptions {
+    /// What the option says; `None` where it is false or null and there is to be no tree.
+    ///
+    /// Fails with an invalid parameter that names the key.
+    pub fn read(option: &Json) -> Result<Option<TreeOptions>> {
+        match option {
+            Json::Null | Json::Bool(false) => Ok(None),
+            Json::Object(_) => json_options::read("tree", option.clone(), &[]).map(Some),
+            other => {
+                let shown = json_options::shortened(&other.to_string());
+                Err(Error::invalid(format!("tree cannot be {shown}"))
+                    .hint("It is false, or an object such as {\"summary\": \"extractive\"}."))
+            }
+        }
+    }
+}
+
+/// Whether summaries of a tree are read for an answer beside the chunks that were found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TreeUse {
+    /// Where the pipeline has a tree and the question asks for the whole.
+    #[default]
+    Auto,
+    /// They are not.
+    Off,
+    /// They are, whatever is asked; an error where the pipeline has no tree.
+    On,
+}
+
+impl TreeUse {
+    /// Whether summaries are read for `question`.
+    #[must_use]
+    pub fn suits(self, question: &str) -> bool {
+        match self {
+            TreeUse::Auto => asks_for_whole(question),
+            TreeUse::Off => false,
+            TreeUse::On => true,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_pipeline_says_how_is_summed_up() {
+        let extractive = Some(TreeOptions { summary: SummaryMethod::Extractive });
+        assert_eq!(TreeOptions::read(&json!({"summary": "extractive"})), Ok(extractive));
+        assert_eq!(TreeOptions::read(&json!({})), Ok(extractive));
+        assert_eq!(TreeOptions::read(&json!(false)), Ok(None));
+        assert_eq!(TreeOptions::read(&Json::Null), Ok(None));
+        let check = |option, message: &str, hint: &str| {
+            let error = TreeOptions::read(&option).unwrap_err();
+            assert_eq!((error.message(), error.hint_text()), (message, Some(hint)));
+        };
+        check(
+            json!(true),
+            "tree cannot be true",
+            "It is false, or an object such as {\"summary\": \"extractive\"}.",
+        );
+        check(
+            json!({"summary": "poem"}),
+            "option \"tree.summary\" cannot be \"poem\"",
+            "Known values: extractive.",
+        );
+        check(
+            json!({"fanout": 2}),
+            "unknown option \"fanout\" of \"tree\"",
+            "Known options: summary.",
+        );
+    }
+
+    #[test]
+    fn a_question_says_whether_summaries_are_read() {
+        let (whole, part) = ("Summarise the handbook.", "When is lunch?");
+        let suits = |it: TreeUse| [it.suits(whole), it.suits(part)];
+        assert_eq!(suits(TreeUse::Auto), [true, false]);
+        assert_eq!(suits(TreeUse::Off), [false, false]);
+        assert_eq!(suits(TreeUse::On), [true, true]);
+    }
+}

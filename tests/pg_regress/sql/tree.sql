@@ -1,0 +1,112 @@
+-- Trees: summaries of neighbouring chunks and of documents.
+CREATE TABLE handbook (id integer PRIMARY KEY, body text, lang text DEFAULT 'en');
+INSERT INTO handbook
+SELECT 1, string_agg(format(E'# Part %s\n\nEmployees of part %s have %s days of leave a year. Leave of part %s is asked for a month ahead.', n, n, n, n), E'\n\n' ORDER BY n)
+FROM generate_series(1, 20) AS n;
+INSERT INTO handbook VALUES (2, 'The canteen serves soup from noon.'), (3, NULL), (4, ' ');
+
+-- What cannot be.
+SELECT rag_create_pipeline('handbook', 'body', options => '{"tree": true}');
+SELECT rag_create_pipeline('handbook', 'body', options => '{"tree": {"summary": "poem"}}');
+SELECT rag_create_pipeline('handbook', 'body', options => '{"tree": {"levels": 3}}');
+SELECT rag_create_pipeline('handbook', 'body', refresh => 'sync', options => '{"tree": {}}');
+
+SELECT rag_create_pipeline('handbook', 'body', metadata => ARRAY['lang'], refresh => 'manual',
+                           chunking => '{"by": "markdown", "max_tokens": 40, "overlap": 0}', options => '{"tree": {}}');
+CALL rag_run('handbook');
+SELECT kind, options, relation FROM rag.derivation;
+SELECT kind, llm, state, missing, empty FROM rag.derivation_status;
+SELECT obj_description('handbook_rag_chunks_tree'::regclass) IS NOT NULL AS has_comment,
+       count(*) FILTER (WHERE col_description(attrelid, attnum) IS NULL) AS without
+FROM pg_attribute WHERE attrelid = 'handbook_rag_chunks_tree'::regclass AND attnum > 0;
+
+-- The root of a document covers all its chunks, in order; each chunk is in one node of a level.
+SELECT count(*) AS documents, count(*) FILTER (WHERE t.leaves = d.leaves) AS roots
+FROM (SELECT array_agg(content_hash ORDER BY chunk_no) AS leaves FROM handbook_rag_chunks GROUP BY source_id) AS d
+LEFT JOIN handbook_rag_chunks_tree AS t ON t.node_hash = sha256((SELECT string_agg(l, ''::bytea ORDER BY no) FROM unnest(d.leaves) WITH ORDINALITY AS u (l, no)));
+SELECT level > 0 AS is_level, bool_and(covered = (SELECT count(*) FROM handbook_rag_chunks WHERE source_id = 1)) AS covers_all
+FROM (SELECT level, sum(cardinality(leaves)) AS covered FROM handbook_rag_chunks_tree WHERE cardinality(leaves) > 1 GROUP BY level) AS s GROUP BY 1;
+SELECT bool_and(cardinality(children) BETWEEN 2 AND 8) AS is_narrow, bool_and(embedding IS NOT NULL) AS is_embedded
+FROM handbook_rag_chunks_tree WHERE cardinality(leaves) > 1;
+SELECT count(*) AS of_one_chunk, count(embedding) AS embedded FROM handbook_rag_chunks_tree WHERE cardinality(leaves) = 1;
+
+-- Each sentence stands where it says.
+SELECT count(*) BETWEEN 1 AND 5 AS is_short, bool_and(substr(h.body, s.start_char + 1, s.end_char - s.start_char) = s.content) AS is_exact,
+       bool_and(c.source_id = h.id AND c.chunk_no = s.chunk_no) AS is_of_chunk
+FROM handbook AS h CROSS JOIN rag_summary(h.id::text, 'handbook') AS s JOIN handbook_rag_chunks AS c USING (chunk_id) WHERE h.id = 1;
+SELECT no, content, chunk_no, start_char, end_char FROM rag_summary('2');
+SELECT count(*) FROM rag_summary('3');
+SELECT count(*) FROM rag_summary('99');
+SELECT * FROM rag_summary(NULL);
+SELECT * FROM rag_summary('one');
+SELECT * FROM rag_summary('1', 'nothing');
+SELECT * FROM rag_summary('1', '*');
+
+-- Answers read summaries where the whole is asked for, or wanted in so many words.
+CREATE FUNCTION summaries(question text, options jsonb) RETURNS bigint LANGUAGE sql
+RETURN (SELECT count(*) FROM rag_answer_details(question, 'handbook', options => options) AS a, jsonb_array_elements(a.context) AS c WHERE c ? 'summary_id');
+SELECT summaries('Summarise the rules on leave.', '{}') AS auto,
+       summaries('Summarise the rules on leave.', '{"retrieve": {"tree": "off"}}') AS off,
+       summaries('When is leave asked for?', '{}') AS fact,
+       summaries('When is leave asked for?', '{"retrieve": {"tree": "on"}}') AS "on",
+       summaries('Summarise the rules on leave.', '{"retrieve": {"mode": "lexical"}}') AS lexical;
+SELECT summaries('Summarise the rules on leave.', '{"retrieve": {"filter": {"lang": "de"}}}') AS hidden_by_filter;
+SELECT summaries('Summarise the rules on leave.', '{"retrieve": {"tree": "perhaps"}}');
+SELECT count(*) FROM rag_retrieve('Summarise the rules on leave.', 'handbook', options => '{"retrieve": {"tree": "on"}}');
+SELECT bool_and(c -> 'leaves' -> 0 ? 'start_char') AS has_leaves
+FROM rag_answer_details('Summarise the rules on leave.', 'handbook') AS a, jsonb_array_elements(a.context) AS c WHERE c ? 'summary_id';
+
+-- A change makes one node of each level anew.
+CREATE TABLE before AS SELECT node_hash, level FROM handbook_rag_chunks_tree;
+UPDATE handbook SET body = replace(body, 'Employees of part 7 have 7 days', 'Employees of part 7 have 9 days') WHERE id = 1;
+CALL rag_run('handbook');
+SELECT bool_and(n = 1) AS is_one_a_level, count(*) = (SELECT max(level) FROM before) AS is_each_level
+FROM (SELECT level, count(*) AS n FROM handbook_rag_chunks_tree WHERE node_hash NOT IN (SELECT node_hash FROM before) GROUP BY level) AS new;
+SELECT count(*) = (SELECT count(*) FROM before) AS is_as_large FROM handbook_rag_chunks_tree;
+
+-- What is gone leaves nothing.
+DELETE FROM handbook WHERE id = 1;
+SELECT count(*) FROM rag_summary('1');
+SELECT summaries('Summarise the rules on leave.', '{}') AS before_the_worker;
+CALL rag_run('handbook');
+SELECT count(*) FROM handbook_rag_chunks_tree;
+
+-- Rights.
+CREATE ROLE regress_reader;
+GRANT SELECT ON handbook, handbook_rag, handbook_rag_chunks TO regress_reader;
+SET ROLE regress_reader;
+SELECT * FROM rag_summary('2');
+SELECT count(*) FROM rag_answer_details('Summarise the rules.', 'handbook');
+SELECT count(*) FROM rag_answer_details('Summarise the rules.', 'handbook', options => '{"retrieve": {"tree": "on"}}');
+RESET ROLE;
+GRANT SELECT ON handbook_rag_chunks_tree TO regress_reader;
+SET ROLE regress_reader;
+SELECT content FROM rag_summary('2');
+RESET ROLE;
+
+-- Off and on again, and in a new generation.
+SELECT rag_alter_pipeline('handbook', options => '{"tree": false}');
+SELECT to_regclass('handbook_rag_chunks_tree'), count(*) FROM rag.derivation;
+SELECT * FROM rag_summary('2');
+BEGIN;
+SELECT rag_alter_pipeline('handbook', options => '{"tree": {}}');
+ROLLBACK;
+SELECT to_regclass('handbook_rag_chunks_tree'), count(*) FROM rag.derivation;
+SELECT rag_alter_pipeline('handbook', options => '{"tree": {}}');
+CALL rag_run('handbook');
+SELECT content FROM rag_summary('2');
+SELECT rag_alter_pipeline('handbook', chunking => '{"max_tokens": 60}');
+CALL rag_run('handbook');
+SELECT content FROM rag_summary('2');
+
+-- A key of several columns.
+CREATE TABLE part (book text, no integer, body text, PRIMARY KEY (book, no));
+INSERT INTO part VALUES ('a', 1, 'Bread is baked at night in the old mill.');
+SELECT rag_create_pipeline('part', 'body', refresh => 'manual', options => '{"tree": {}}');
+CALL rag_run('part');
+SELECT content FROM rag_summary('{"no": 1, "book": "a"}', 'part');
+SELECT rag_drop_pipeline('part'), rag_drop_pipeline('handbook');
+SELECT count(*) FROM pg_class WHERE relname LIKE '%\_tree';
+DROP TABLE handbook, part, before;
+DROP FUNCTION summaries;
+DROP ROLE regress_reader;

@@ -1,0 +1,173 @@
+//! Trees over documents: through changes, deletions and killed workers, under row-level security, and in answers.
+
+use postgres::Client;
+
+use super::cluster::Cluster;
+use super::documents::{assert_fails, count};
+
+/// A hundred documents of twelve chunks each.
+const SETUP: &str = "
+    CREATE EXTENSION pg_rag CASCADE;
+    CREATE TABLE report (id integer PRIMARY KEY, body text, tenant integer DEFAULT 1);
+    CREATE FUNCTION part(document integer, no integer) RETURNS text LANGUAGE sql
+    RETURN format(E'# Part %s\\n\\nThe report number %s says in part %s that mill %s grinds wheat. It says what bread costs in street %s, too.',
+                  no, document, no, no * 7 % 5, no);
+    INSERT INTO report
+    SELECT d, (SELECT string_agg(part(d, p), E'\\n\\n' ORDER BY p) FROM generate_series(1, 12) AS p) FROM generate_series(1, 100) AS d;";
+
+const CREATE: &str = "SELECT rag_create_pipeline('report', 'body', chunking => '{\"by\": \"markdown\", \"max_tokens\": 48, \"overlap\": 0}',
+                                                 options => '{\"tree\": {}}')";
+
+/// Nodes whose leaves are not all there, or that are part of no tree: of the chunks of no document a run.
+const ORPHANS: &str = "
+    SELECT count(*) FROM report_rag_chunks_tree AS t
+    WHERE NOT EXISTS (
+        SELECT FROM (SELECT string_agg(encode(content_hash, 'hex'), ',' ORDER BY chunk_no) AS hashes
+                     FROM report_rag_chunks GROUP BY source_id) AS d
+        WHERE d.hashes LIKE '%' || (SELECT string_agg(encode(l, 'hex'), ',' ORDER BY no) FROM unnest(t.leaves) WITH ORDINALITY AS u (l, no)) || '%')";
+
+/// Documents whose root is not there.
+const ROOTLESS: &str = "
+    SELECT count(*) FROM (SELECT sha256(string_agg(content_hash, ''::bytea ORDER BY chunk_no)) AS root
+                          FROM report_rag_chunks GROUP BY source_id) AS d
+    WHERE NOT EXISTS (SELECT FROM report_rag_chunks_tree AS t WHERE t.node_hash = d.root)";
+
+/// Sentences that do not stand where their summary says.
+const MISPLACED: &str = "
+    SELECT count(*) FROM report AS r CROSS JOIN rag_summary(r.id::text, 'report') AS s
+    WHERE substr(r.body, s.start_char + 1, s.end_char - s.start_char) <> s.content";
+
+/// Has everything done that is left to do, by a worker or here.
+fn finish(client: &mut Client) {
+    client.batch_execute("CALL rag_run('report')").unwrap();
+}
+
+fn check(client: &mut Client) {
+    finish(client);
+    assert_eq!(count(client, ROOTLESS), 0, "each document has a root");
+    assert_eq!(count(client, ORPHANS), 0, "each node is part of a document");
+    let unembedded =
+        "SELECT count(*) FROM report_rag_chunks_tree WHERE searched AND embedding IS NULL";
+    assert_eq!(count(client, unembedded), 0);
+}
+
+#[test]
+fn an_edit_in_a_hundred_documents_makes_few_summaries_anew() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let mut client = cluster.connect();
+    client.batch_execute(SETUP).unwrap();
+    client.batch_execute(CREATE).unwrap();
+    check(&mut client);
+    assert_eq!(count(&mut client, MISPLACED), 0);
+    client
+        .batch_execute("CREATE TABLE before AS SELECT node_hash FROM report_rag_chunks_tree")
+        .unwrap();
+    client
+        .batch_execute("UPDATE report SET body = replace(body, 'in part 5 that', 'in part 5 now that') WHERE id = 42")
+        .unwrap();
+    check(&mut client);
+    let new = "SELECT count(*) FROM report_rag_chunks_tree WHERE node_hash NOT IN (SELECT node_hash FROM before)";
+    let made = count(&mut client, new);
+    assert!((1..=6).contains(&made), "{made} summaries were made");
+    assert_eq!(count(&mut client, MISPLACED), 0);
+    // A new part at the beginning moves all chunks behind it.
+    client
+        .batch_execute("UPDATE report SET body = part(7, 99) || E'\\n\\n' || body WHERE id = 7")
+        .unwrap();
+    check(&mut client);
+    let made = count(&mut client, new) - made;
+    assert!((1..=6).contains(&made), "{made} summaries were made");
+    // A change that rolls back makes none.
+    client.batch_execute("BEGIN; UPDATE report SET body = 'Gone.'; ROLLBACK").unwrap();
+    let before = count(&mut client, new);
+    check(&mut client);
+    assert_eq!(count(&mut client, new), before);
+}
+
+#[test]
+fn nothing_is_left_of_what_is_gone() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let mut client = cluster.connect();
+    client.batch_execute(SETUP).unwrap();
+    client.batch_execute("DELETE FROM report WHERE id > 12").unwrap();
+    client.batch_execute(CREATE).unwrap();
+    for round in 1..10 {
+        let change = match round % 3 {
+            0 => format!("DELETE FROM report WHERE id = {round}"),
+            1 => format!(
+                "UPDATE report SET body = body || E'\\n\\n' || part({round}, 100) WHERE id % 4 = {}",
+                round % 4
+            ),
+            _ => format!(
+                "INSERT INTO report VALUES ({}, part({round}, 1) || E'\\n\\n' || part({round}, 2))",
+                200 + round
+            ),
+        };
+        client.batch_execute(&change).unwrap();
+        if round % 4 == 0 {
+            // Whoever is at work is ended, and somebody else goes on.
+            client
+                .batch_execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'pg_rag worker'")
+                .unwrap();
+        }
+    }
+    check(&mut client);
+    assert_eq!(count(&mut client, MISPLACED), 0);
+    client.batch_execute("DELETE FROM report WHERE id = 1").unwrap();
+    // The chunks are there until a worker comes, and are not seen.
+    assert_eq!(count(&mut client, "SELECT count(*) FROM rag_summary('1', 'report')"), 0);
+    client.batch_execute("TRUNCATE report").unwrap();
+    check(&mut client);
+    assert_eq!(count(&mut client, "SELECT count(*) FROM report_rag_chunks_tree"), 0);
+}
+
+/// Summaries that an answer has read.
+const READ: &str = "
+    SELECT count(*) FROM rag_answer_details('Summarise what the reports say of bread.', 'report') AS a,
+                         jsonb_array_elements(a.context) AS c WHERE c ? 'summary_id'";
+
+#[test]
+fn a_hidden_leaf_hides_the_summary() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let mut client = cluster.connect();
+    client.batch_execute(SETUP).unwrap();
+    // The second document is the beginning of the first: they share chunks, and perhaps a node.
+    client
+        .batch_execute(
+            "DELETE FROM report WHERE id > 1;
+             INSERT INTO report SELECT 2, string_agg(part(1, p), E'\\n\\n' ORDER BY p), 2 FROM generate_series(1, 5) AS p;
+             CREATE ROLE guest; GRANT SELECT ON report TO guest;
+             ALTER TABLE report ENABLE ROW LEVEL SECURITY;
+             CREATE POLICY seen ON report USING (tenant = current_setting('tree.tenant')::int)",
+        )
+        .unwrap();
+    client.batch_execute(CREATE).unwrap();
+    check(&mut client);
+    assert!(count(&mut client, READ) > 0);
+    client.batch_execute("SET tree.tenant = 2; SET ROLE guest").unwrap();
+    let beyond = "SELECT count(*) FROM report_rag_chunks_tree AS t
+                  WHERE EXISTS (SELECT FROM unnest(t.leaves) AS l WHERE l NOT IN (SELECT content_hash FROM report_rag_chunks))";
+    assert_eq!(count(&mut client, beyond), 0);
+    assert!(count(&mut client, "SELECT count(*) FROM report_rag_chunks_tree") > 0);
+    assert_eq!(count(&mut client, "SELECT count(*) FROM rag_summary('1', 'report')"), 0);
+    assert!(count(&mut client, "SELECT count(*) FROM rag_summary('2', 'report')") > 0);
+    let of_other = "
+        SELECT count(*) FROM rag_answer_details('Summarise what the reports say of bread.', 'report') AS a,
+                             jsonb_array_elements(a.context) AS c, jsonb_array_elements(c -> 'leaves') AS l
+        WHERE l ->> 'source_key' = '1'";
+    assert_eq!(count(&mut client, of_other), 0);
+    client.batch_execute("SET tree.tenant = 3").unwrap();
+    assert_eq!(count(&mut client, "SELECT count(*) FROM report_rag_chunks_tree"), 0);
+    assert_eq!(count(&mut client, READ), 0);
+    client.batch_execute("RESET ROLE").unwrap();
+    // Who has no right on the trees is answered without them.
+    client
+        .batch_execute("CREATE ROLE later; GRANT SELECT ON report, report_rag, report_rag_chunks TO later; SET tree.tenant = 1; SET ROLE later")
+        .unwrap();
+    assert_eq!(count(&mut client, READ), 0);
+    assert_fails(
+        &mut client,
+        "SELECT * FROM rag_summary('1', 'report')",
+        &["42501", "permission denied for the tree", "GRANT SELECT ON"],
+    );
+}
