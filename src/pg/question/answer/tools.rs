@@ -1,5 +1,7 @@
 //! What a strategy of answers works with: the search of a call, the provider and the templates.
 
+mod agent;
+
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
@@ -12,6 +14,7 @@ use crate::answer::strategy::{
 use crate::context::Reading;
 use crate::context::budget::Room;
 use crate::error::{Error, ErrorKind, Result};
+use crate::pg::agent_tools::AgentTool;
 use crate::pg::catalog::template;
 use crate::pg::question::federation::FederatedSearch;
 use crate::pg::ragd::call_context::CallContext;
@@ -38,6 +41,8 @@ pub struct Session<'a> {
     /// What counts tokens, and what was counted.
     tokens: Option<Tokens>,
     counted: HashMap<String, usize>,
+    /// What an agent may call, once it was asked for.
+    functions: Vec<AgentTool>,
     begun: Instant,
     retrieving: Duration,
 }
@@ -53,6 +58,7 @@ impl<'a> Session<'a> {
             templates: Vec::new(),
             tokens: None,
             counted: HashMap::new(),
+            functions: Vec::new(),
             begun: Instant::now(),
             retrieving: Duration::ZERO,
         }
