@@ -31,7 +31,7 @@ SELECT pg_catalog.pg_extension_config_dump('rag.tool_definition_id_seq', '');
 
 -- Whoever adds a tool says what a language model does with the caller's rights, and whoever owns the function what is
 -- done then: both must be trusted. The types of a function may be gone, so it is looked up for trusted rows only.
-CREATE VIEW rag.tool AS
+CREATE VIEW rag.tool WITH (security_barrier = true) AS
 SELECT DISTINCT ON (t.name) t.name, p.oid::regprocedure AS function, t.description, t.owner, t.created_at
 FROM pg_roles AS me
 JOIN rag.tool_definition AS t ON rag.trusts(me.oid, t.owner_id)

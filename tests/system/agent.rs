@@ -121,7 +121,9 @@ fn names(request: &Request) -> Vec<String> {
 #[test]
 fn each_step_is_asked_for_and_done() {
     let script = [
-        step(json!({"do": "search", "question": "oil", "k": 2, "filter": [{"column": "year", "is": "gte", "value": "1900"}]})),
+        step(
+            json!({"do": "search", "question": "oil", "k": 2, "filter": [{"column": "year", "is": "gte", "value": "1900"}]}),
+        ),
         step(json!({"do": "open", "number": 1})),
         step(json!({"do": "calculate", "expression": "40 * 3"})),
         call("sacks", json!({"mill": "Ghent", "months": 3})),
@@ -169,7 +171,9 @@ fn each_step_is_asked_for_and_done() {
     }
     let system = body(&requests[0])["messages"][0]["content"].as_str().unwrap().to_owned();
     assert!(
-        system.contains("{\"mill\": text, \"months\": integer, or null}} calls a function: how many sacks"),
+        system.contains(
+            "{\"mill\": text, \"months\": integer, or null}} calls a function: how many sacks"
+        ),
         "{system}"
     );
 }
@@ -224,13 +228,14 @@ fn a_tool_is_called_by_whom_it_is_for() {
     // A function that is gone is no tool, and one of its name that a stranger makes is none either.
     owner.batch_execute("REVOKE stranger FROM agent; DROP FUNCTION sacks(text, integer)").unwrap();
     stranger
-        .batch_execute("CREATE FUNCTION sacks(text, integer) RETURNS integer LANGUAGE sql AS 'SELECT 1'")
+        .batch_execute(
+            "CREATE FUNCTION sacks(text, integer) RETURNS integer LANGUAGE sql AS 'SELECT 1'",
+        )
         .unwrap();
     assert_eq!(listed(&mut client), "nap nap(double precision)");
-    for statement in [
-        "SELECT rag_add_tool('x', 'nap(double precision)', 'x')",
-        "SELECT rag_drop_tool('sacks')",
-    ] {
+    for statement in
+        ["SELECT rag_add_tool('x', 'nap(double precision)', 'x')", "SELECT rag_drop_tool('sacks')"]
+    {
         assert_fails(&mut client, statement, &["42501", "permission denied for function"]);
     }
 }
@@ -257,8 +262,7 @@ fn a_call_changes_nothing_and_ends_in_time() {
         )
         .unwrap();
     let begun = Instant::now();
-    let answer =
-        ask(&mut client, r#"{"answer": {"max_steps": 8, "sql": {"timeout": 0.5}}}"#);
+    let answer = ask(&mut client, r#"{"answer": {"max_steps": 8, "sql": {"timeout": 0.5}}}"#);
     assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
     let outcomes = answer.outcomes();
     assert!(
@@ -330,17 +334,10 @@ fn what_a_chunk_orders_is_not_done() {
 
 #[test]
 fn what_was_done_is_not_done_again_and_steps_come_to_an_end() {
-    let script = [
-        search("oil"),
-        search("  OIL "),
-        Reply::chat("Lier presses oil [2]."),
-    ];
+    let script = [search("oil"), search("  OIL "), Reply::chat("Lier presses oil [2].")];
     let Some((_cluster, http, mut client)) = start(Server::play(script)) else { return };
     let answer = ask(&mut client, r#"{"answer": {"max_steps": 3}}"#);
-    assert_eq!(
-        answer.outcomes()[2],
-        "that was step 2 already, so it was not done again"
-    );
+    assert_eq!(answer.outcomes()[2], "that was step 2 already, so it was not done again");
     assert_eq!(
         answer.usage["steps"],
         json!([{"step": "agent", "calls": 2}, {"step": "answer", "calls": 1}])
@@ -357,7 +354,8 @@ fn what_was_done_is_not_done_again_and_steps_come_to_an_end() {
 
 #[test]
 fn steps_are_seen_in_the_trace_and_can_be_cancelled() {
-    let script = [search("oil"), call("sacks", json!({"mill": "Ghent", "months": null})), says("A [1].")];
+    let script =
+        [search("oil"), call("sacks", json!({"mill": "Ghent", "months": null})), says("A [1].")];
     let Some((_cluster, http, mut client)) = start(Server::play(script)) else { return };
     let explain = "SELECT stage, detail FROM rag_explain($1, 'docs', strategy => 'agent', k => 1) ORDER BY step";
     let rows = client.query(explain, &[&QUESTION]).unwrap();
@@ -417,7 +415,9 @@ fn queries_are_for_who_may_have_them_written() {
 #[test]
 fn searches_stay_within_the_filter_and_the_policies_of_the_caller() {
     let script = [
-        step(json!({"do": "search", "question": "mill", "k": 50, "filter": [{"column": "year", "is": "gte", "value": "1850"}]})),
+        step(
+            json!({"do": "search", "question": "mill", "k": 50, "filter": [{"column": "year", "is": "gte", "value": "1850"}]}),
+        ),
         says("A [1]."),
         step(json!({"do": "search", "question": "mill", "k": 50, "filter": []})),
         says("A [1]."),

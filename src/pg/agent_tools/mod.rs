@@ -65,7 +65,8 @@ pub fn usable(wanted: Option<&[String]>) -> Result<Vec<AgentTool>> {
     let found = within_search_path(|| {
         let arguments = [names.clone().into(), wanted.is_some().into()];
         sql::rows(query!(agent_tools.usable), &arguments, |row| {
-            let (name, description): (String, String) = (required(row.get(1)?)?, required(row.get(2)?)?);
+            let (name, description): (String, String) =
+                (required(row.get(1)?)?, required(row.get(2)?)?);
             Ok((name, description, required(row.get::<Oid>(3)?)?, required(row.get::<String>(4)?)?))
         })
     })?;
@@ -110,9 +111,7 @@ fn arguments_of(functions: Vec<Oid>) -> Result<HashMap<Oid, Vec<FunctionArgument
 }
 
 /// A row of `arguments` of agent_tools.sql.
-fn argument(
-    row: &pgrx::spi::SpiHeapTupleData<'_>,
-) -> Result<FunctionArgument, pgrx::spi::Error> {
+fn argument(row: &pgrx::spi::SpiHeapTupleData<'_>) -> Result<FunctionArgument, pgrx::spi::Error> {
     let is_whole = required(row.get::<bool>(7)?)?;
     let kind = match required(row.get::<String>(6)?)?.as_str() {
         "N" if is_whole => ArgumentKind::Integer,

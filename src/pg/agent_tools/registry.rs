@@ -36,13 +36,8 @@ pub fn add(name: &str, function: Oid, description: &str) -> Result<()> {
     check_description(description)?;
     let signature = checked(function)?;
     let (owner, owner_name) = (role::current_role(), role::current_user());
-    let arguments = [
-        owner.into(),
-        owner_name.into(),
-        name.into(),
-        signature.into(),
-        description.trim().into(),
-    ];
+    let arguments =
+        [owner.into(), owner_name.into(), name.into(), signature.into(), description.trim().into()];
     role::as_superuser(|| sql::execute(query!(agent_tools.put), &arguments)).map(drop)
 }
 
@@ -93,8 +88,9 @@ fn checked(function: Oid) -> Result<String> {
     }
     if !kind.is_plain {
         let message = format!("{shown} is no plain function");
-        return Err(Error::new(ErrorKind::WrongObjectType, message)
-            .hint("Procedures, aggregates and window functions are called from a function around them."));
+        return Err(Error::new(ErrorKind::WrongObjectType, message).hint(
+            "Procedures, aggregates and window functions are called from a function around them.",
+        ));
     }
     if !kind.has_result {
         let message = format!("function {shown} returns nothing that can be read");
@@ -107,17 +103,16 @@ fn checked(function: Oid) -> Result<String> {
     Ok(signature(&kind.name, &types))
 }
 
-fn check_arguments(
-    shown: &str,
-    kind: &FunctionKind,
-    arguments: &[FunctionArgument],
-) -> Result<()> {
+fn check_arguments(shown: &str, kind: &FunctionKind, arguments: &[FunctionArgument]) -> Result<()> {
     let refused = |what: String, hint: &str| {
         let message = format!("function {shown} {what}");
         Err(Error::new(ErrorKind::Unsupported, message).hint(hint))
     };
     if kind.is_variadic {
-        return refused("has a variable number of arguments".to_owned(), "Declare an array instead.");
+        return refused(
+            "has a variable number of arguments".to_owned(),
+            "Declare an array instead.",
+        );
     }
     if arguments.len() > MOST_ARGUMENTS {
         let what = format!("has {} arguments, more than {MOST_ARGUMENTS}", arguments.len());
@@ -130,7 +125,10 @@ fn check_arguments(
         }
         if argument.name.is_empty() {
             let what = format!("has no name for argument {number}");
-            return refused(what, "Name its arguments: a language model gives them by their names.");
+            return refused(
+                what,
+                "Name its arguments: a language model gives them by their names.",
+            );
         }
     }
     Ok(())

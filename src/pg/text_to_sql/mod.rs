@@ -143,9 +143,8 @@ pub fn first_prompt(question: &str, options: &SqlOptions) -> Result<Vec<Message>
 /// Whether the caller may call `rag_sql`, which nobody may until it is granted.
 pub fn is_granted() -> Result<bool> {
     let granted = query!(text_to_sql.may_execute);
-    let granted = within_search_path(|| {
-        sql::rows(granted, &[], |row| sql::required(row.get::<bool>(1)?))
-    })?;
+    let granted =
+        within_search_path(|| sql::rows(granted, &[], |row| sql::required(row.get::<bool>(1)?)))?;
     Ok(granted.contains(&true))
 }
 

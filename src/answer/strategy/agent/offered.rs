@@ -249,7 +249,10 @@ mod tests {
         assert_eq!(call["properties"]["tool"], json!({"type": "string", "enum": ["weather"]}));
         let with = &call["properties"]["with"];
         assert_eq!(with["required"], json!(["city", "days", "tags"]));
-        assert_eq!(with["properties"]["days"], json!({"anyOf": [{"type": "integer"}, {"type": "null"}]}));
+        assert_eq!(
+            with["properties"]["days"],
+            json!({"anyOf": [{"type": "integer"}, {"type": "null"}]})
+        );
         assert_eq!(
             with["properties"]["tags"],
             json!({"type": "array", "items": {"type": "string"}})

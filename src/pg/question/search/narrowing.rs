@@ -6,15 +6,15 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
+use super::Search;
 use super::filter_sql::FilterSql;
 use super::statement::{self, Statements};
-use super::Search;
 use crate::error::Result;
 use crate::graph::paths::EntityPath;
 use crate::pg::catalog::stranger;
 use crate::pg::question::entity_graph::EntityGraph;
-use crate::pg::server::sql::{self, query, render, required};
 use crate::pg::server::prepared;
+use crate::pg::server::sql::{self, query, render, required};
 use crate::retrieve::fusion::Candidate;
 use crate::retrieve::{Hit, Passage, expansion};
 
@@ -27,7 +27,7 @@ const MOST_PATHS: usize = 10;
 const MOST_PROOFS: usize = 10;
 
 /// What a search is narrowed to, beside what the caller asks.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Narrowing {
     /// How many chunks are found; `None`: as many as the caller says.
     pub k: Option<u32>,
@@ -70,7 +70,8 @@ impl Search {
     /// A chunk with those around it in its document; `None` where it is not there any more.
     pub fn around(&self, passage: &Passage) -> Result<Option<Passage>> {
         let around = self.as_it_is(|statements| {
-            let arguments = [vec![passage.chunk_id].into(), REACH.into(), false.into(), false.into()];
+            let arguments =
+                [vec![passage.chunk_id].into(), REACH.into(), false.into(), false.into()];
             sql::rows(&statements.neighbours(), &arguments, statement::neighbour)
         })?;
         let Some(around) = around.filter(|found| !found.is_empty()) else { return Ok(None) };
@@ -132,10 +133,7 @@ impl Search {
     }
 
     /// Does `work` with the chunks that this searches; `None` where others have taken their place.
-    fn as_it_is<T>(
-        &self,
-        work: impl FnOnce(&Statements<'_>) -> Result<T>,
-    ) -> Result<Option<T>> {
+    fn as_it_is<T>(&self, work: impl FnOnce(&Statements<'_>) -> Result<T>) -> Result<Option<T>> {
         let Some(_locked) = self.searched.lock() else { return Ok(None) };
         self.searched.reading(|| {
             if !self.searched.is_named {

@@ -5,7 +5,6 @@
 
 use std::time::{Duration, Instant};
 
-
 use serde_json::Value;
 
 use super::{Session, ask_last, nobody_to_ask, sampling};
@@ -66,14 +65,17 @@ impl AgentHost for Session<'_> {
             trace::words(|| said.to_owned());
             Ok(())
         };
-        // A note fails never.
+        // A note never fails.
         drop(trace::step("agent", || action.to_owned(), note));
     }
 
     fn search(&mut self, asked: &AgentSearch) -> Result<ActionOutcome<Source>> {
         let AgentSearch { question, k, filter, pipeline } = asked.clone();
         let narrowing = Narrowing { k, filter, pipeline };
-        let found = self.timed(|search| search.narrowed(&narrowing)?.sources(&question));
+        let found = self.timed(|search| match narrowing == Narrowing::default() {
+            true => search.sources(&question),
+            false => search.narrowed(&narrowing)?.sources(&question),
+        });
         outcome(found.map(|sources| (sources, None)))
     }
 
@@ -104,11 +106,7 @@ impl AgentHost for Session<'_> {
         outcome(found.map(|it| (it.into_iter().map(Source::Chunk).collect(), note)))
     }
 
-    fn rows(
-        &mut self,
-        question: &str,
-        ledger: &mut BudgetLedger,
-    ) -> Result<ActionOutcome<Source>> {
+    fn rows(&mut self, question: &str, ledger: &mut BudgetLedger) -> Result<ActionOutcome<Source>> {
         match self.query(question, ledger) {
             Ok(rows) if rows.is_empty() => {
                 let said = "no query can answer that, or it has no rows".to_owned();
@@ -131,12 +129,16 @@ impl AgentHost for Session<'_> {
         let timeout = within_ms.map_or(usual, |left| usual.min(Duration::from_millis(left.max(1))));
         let limits = ToolLimits { timeout, max_cost: sql.max_cost, guard: &sql.guard };
         let begun = Instant::now();
-        let returned = trace::step("tool", || call.tool.clone(), || {
-            trace::words(|| Value::Object(call.arguments.clone()).to_string());
-            let returned = agent_tools::returned(tool, &call.arguments, limits);
-            trace::rows(returned.as_ref().map_or(0, |found| found.rows.len()));
-            Ok(returned)
-        })?;
+        let returned = trace::step(
+            "tool",
+            || call.tool.clone(),
+            || {
+                trace::words(|| Value::Object(call.arguments.clone()).to_string());
+                let returned = agent_tools::returned(tool, &call.arguments, limits);
+                trace::rows(returned.as_ref().map_or(0, |found| found.rows.len()));
+                Ok(returned)
+            },
+        )?;
         self.retrieving += begun.elapsed();
         Ok(match returned {
             Ok(found) => {
@@ -156,10 +158,7 @@ impl AgentHost for Session<'_> {
 
 impl Session<'_> {
     /// Does `work` with the search of the call, and counts its time.
-    fn timed<T>(
-        &mut self,
-        work: impl FnOnce(&FederatedSearch) -> Result<T>,
-    ) -> Result<T> {
+    fn timed<T>(&mut self, work: impl FnOnce(&FederatedSearch) -> Result<T>) -> Result<T> {
         let begun = Instant::now();
         let done = work(self.search);
         self.retrieving += begun.elapsed();
