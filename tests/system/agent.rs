@@ -270,7 +270,11 @@ fn a_call_changes_nothing_and_ends_in_time() {
         "{}",
         outcomes[1]
     );
-    assert!(outcomes[2].starts_with("failed: ") && outcomes[2].contains("0.5"), "{}", outcomes[2]);
+    assert!(
+        outcomes[2].starts_with("failed: ") && outcomes[2].contains("(500 ms)"),
+        "{}",
+        outcomes[2]
+    );
     for outcome in &outcomes[3..5] {
         assert!(outcome.contains("invalid input syntax for type date"), "{outcome}");
     }

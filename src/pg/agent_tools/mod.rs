@@ -15,7 +15,6 @@ pub mod registry;
 use std::collections::HashMap;
 
 use pgrx::pg_sys::Oid;
-use pgrx::prelude::*;
 
 pub use self::call::{ToolLimits, returned};
 

@@ -1,7 +1,6 @@
 //! `rag.tool_definition`: functions that roles have let agents call.
 
 use pgrx::pg_sys::Oid;
-use pgrx::prelude::*;
 
 use super::{FunctionArgument, arguments_of, signature};
 use crate::error::{Error, ErrorKind, Result};
@@ -63,15 +62,16 @@ fn check_name(name: &str) -> Result<()> {
 }
 
 fn check_description(description: &str) -> Result<()> {
-    match description.len() {
-        _ if description.trim().is_empty() => Err(Error::invalid("description must not be empty")
-            .hint("Say what the function returns and what its arguments mean: a language model decides by it.")),
-        ..=LONGEST_DESCRIPTION => Ok(()),
-        length => {
-            let message =
-                format!("description has {length} bytes, more than {LONGEST_DESCRIPTION}");
-            Err(Error::new(ErrorKind::DocumentLimit, message))
-        }
+    let length = description.len();
+    if length > LONGEST_DESCRIPTION {
+        let message = format!("description has {length} bytes, more than {LONGEST_DESCRIPTION}");
+        return Err(Error::new(ErrorKind::DocumentLimit, message));
+    }
+    match description.trim().is_empty() {
+        false => Ok(()),
+        true => Err(Error::invalid("description must not be empty").hint(
+            "Say what the function returns and what its arguments mean: a language model decides by it.",
+        )),
     }
 }
 
