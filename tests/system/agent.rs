@@ -276,7 +276,8 @@ fn a_call_changes_nothing_and_ends_in_time() {
         outcomes[2]
     );
     for outcome in &outcomes[3..5] {
-        assert!(outcome.contains("invalid input syntax for type date"), "{outcome}");
+        let said = "failed: argument \"day\": invalid input syntax for type date";
+        assert!(outcome.starts_with(said), "{outcome}");
     }
     assert_eq!(outcomes[5..], ["returned nothing", "found sources 2"]);
     assert_eq!(answer.text, "It is a result of 2027-01-01 [1].");

@@ -37,24 +37,59 @@ pub fn returned(
 ) -> Result<GuardedRows, StatementError> {
     let mut guard = limits.guard.clone();
     guard.functions.push(tool.signature());
-    guarded_sql::run(GuardedRequest {
-        sql: Some(&statement(tool, arguments)),
+    let given = given(tool, arguments);
+    let statement = statement(tool, &given);
+    let returned = guarded_sql::run(GuardedRequest {
+        sql: Some(&statement),
         max_rows: MOST_ROWS,
         timeout: limits.timeout,
         max_cost: limits.max_cost,
         options: &guard,
         wants_keys: false,
+    });
+    returned.map_err(|error| match argument_at(&error, &statement, &given) {
+        None => error,
+        Some(name) => {
+            let message = format!("argument \"{name}\": {}", error.message);
+            StatementError { message, ..error }
+        }
     })
 }
 
-fn statement(tool: &AgentTool, arguments: &Map<String, Value>) -> String {
+/// An argument as a statement gives it.
+struct GivenArgument<'a> {
+    name: &'a str,
+    written: String,
+}
+
+fn given<'a>(tool: &'a AgentTool, arguments: &Map<String, Value>) -> Vec<GivenArgument<'a>> {
     let given = tool.offer.arguments.iter().zip(&tool.types).filter_map(|(argument, of_type)| {
         let value = literal(argument, arguments.get(&argument.name)?, of_type);
-        Some(format!("{} => {value}", quote_identifier(&argument.name)))
+        let written = format!("{} => {value}", quote_identifier(&argument.name));
+        Some(GivenArgument { name: &argument.name, written })
     });
-    let given: Vec<String> = given.collect();
+    given.collect()
+}
+
+fn statement(tool: &AgentTool, given: &[GivenArgument<'_>]) -> String {
+    let given: Vec<&str> = given.iter().map(|it| it.written.as_str()).collect();
     let values = [("function", tool.function.as_str()), ("arguments", &given.join(", "))];
     render(query!(agent_tools.call), &values)
+}
+
+/// The argument in which an error is, by the place that PostgreSQL names.
+fn argument_at<'a>(
+    error: &StatementError,
+    statement: &str,
+    given: &[GivenArgument<'a>],
+) -> Option<&'a str> {
+    let place = usize::try_from(error.position?).ok()?.checked_sub(1)?;
+    let at = statement.char_indices().nth(place)?.0;
+    let begins =
+        |it: &&GivenArgument<'_>| statement.find(&it.written).is_some_and(|from| from <= at);
+    let found = given.iter().rev().find(begins)?;
+    let from = statement.find(&found.written)?;
+    (at < from + found.written.len()).then_some(found.name)
 }
 
 /// A value as a statement writes it: always a quoted literal, whose type PostgreSQL reads it by.
@@ -77,7 +112,7 @@ fn quoted(value: &Value) -> String {
 
 #[cfg(feature = "pg_test")]
 mod tests {
-    use pgrx::pg_extern;
+    use pgrx::prelude::*;
     use serde_json::json;
 
     use super::*;
@@ -101,12 +136,20 @@ mod tests {
             types: types.map(str::to_owned).to_vec(),
         };
         let given = json!({"City": "'); DROP TABLE docs; --", "tags": ["a", "b'"]});
-        let written = statement(&tool, given.as_object().unwrap());
+        let given = super::given(&tool, given.as_object().unwrap());
+        let written = statement(&tool, &given);
         assert_eq!(
             written,
             "SELECT * FROM app.w(\"City\" => '''); DROP TABLE docs; --'::pg_catalog.text, \
              tags => ARRAY['a', 'b''']::pg_catalog._text) AS result"
         );
+        let at = |position| {
+            let error =
+                StatementError::new(PgSqlErrorCode::ERRCODE_INVALID_TEXT_REPRESENTATION, "no");
+            let error = StatementError { position: Some(position), ..error };
+            argument_at(&error, &written, &given)
+        };
+        assert_eq!((at(1), at(25), at(80)), (None, Some("City"), Some("tags")));
         assert_eq!(tool.signature(), "app.w(pg_catalog.text, pg_catalog._text, pg_catalog.text)");
     }
 }

@@ -14,7 +14,6 @@ use crate::answer::strategy::{
 use crate::context::Reading;
 use crate::context::budget::Room;
 use crate::error::{Error, ErrorKind, Result};
-use crate::pg::agent_tools::AgentTool;
 use crate::pg::catalog::template;
 use crate::pg::question::federation::FederatedSearch;
 use crate::pg::ragd::call_context::CallContext;
@@ -41,8 +40,6 @@ pub struct Session<'a> {
     /// What counts tokens, and what was counted.
     tokens: Option<Tokens>,
     counted: HashMap<String, usize>,
-    /// What an agent may call, once it was asked for.
-    functions: Vec<AgentTool>,
     begun: Instant,
     retrieving: Duration,
 }
@@ -58,7 +55,6 @@ impl<'a> Session<'a> {
             templates: Vec::new(),
             tokens: None,
             counted: HashMap::new(),
-            functions: Vec::new(),
             begun: Instant::now(),
             retrieving: Duration::ZERO,
         }

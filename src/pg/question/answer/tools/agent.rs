@@ -34,7 +34,7 @@ const MENDABLE: [ErrorKind; 4] = [
 
 impl AgentHost for Session<'_> {
     fn offers(&mut self) -> Result<AgentOffers> {
-        self.functions = agent_tools::usable(self.writing.tools.as_deref())?;
+        let tools = agent_tools::usable(self.writing.tools.as_deref())?;
         let columns = self.search.metadata().iter().filter(|it| is_checked(&it.sql_type));
         let pipelines = self.search.pipelines();
         Ok(AgentOffers {
@@ -42,7 +42,7 @@ impl AgentHost for Session<'_> {
             pipelines: if pipelines.len() > 1 { pipelines } else { Vec::new() },
             graph: self.search.has_graph()?,
             sql: text_to_sql::is_granted()?,
-            tools: self.functions.iter().map(|it| it.offer.clone()).collect(),
+            tools: tools.into_iter().map(|it| it.offer).collect(),
         })
     }
 
@@ -121,7 +121,14 @@ impl AgentHost for Session<'_> {
     }
 
     fn call(&mut self, call: &ToolCall, within_ms: Option<u64>) -> Result<ActionOutcome<Source>> {
-        let Some(tool) = self.functions.iter().find(|it| it.offer.name == call.tool) else {
+        // It may have been taken away, or another function may have its name, since it was offered.
+        let tool = match agent_tools::usable(Some(std::slice::from_ref(&call.tool))) {
+            Err(error) if MENDABLE.contains(&error.kind()) => {
+                return Ok(ActionOutcome::Failed(said(&error)));
+            }
+            found => found?.pop(),
+        };
+        let Some(tool) = tool else {
             return Ok(ActionOutcome::Failed(format!("there is no tool \"{}\"", call.tool)));
         };
         let sql = &self.writing.sql;
@@ -134,7 +141,7 @@ impl AgentHost for Session<'_> {
             || call.tool.clone(),
             || {
                 trace::words(|| Value::Object(call.arguments.clone()).to_string());
-                let returned = agent_tools::returned(tool, &call.arguments, limits);
+                let returned = agent_tools::returned(&tool, &call.arguments, limits);
                 trace::rows(returned.as_ref().map_or(0, |found| found.rows.len()));
                 Ok(returned)
             },
