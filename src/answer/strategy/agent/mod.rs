@@ -23,6 +23,7 @@ pub use action::{
     ActionOutcome, AgentAction, AgentHost, AgentOffers, AgentSearch, ArgumentKind, ToolArgument,
     ToolCall, ToolOffer,
 };
+pub use offered::schema as reply_schema;
 
 use std::collections::BTreeSet;
 
@@ -162,7 +163,7 @@ impl AgentWork {
             let Some(said) = desk.prepare_in(STEP, prompt.clone(), self.schema.clone())? else {
                 return Ok(None);
             };
-            match reply::read(&said, &self.offers, desk.times_numbered()) {
+            match reply::read(&said, &self.offers, desk.numbered()) {
                 Ok(turn) => return Ok(Some(turn)),
                 Err(problem) => {
                     desk.announce("unreadable", &problem);

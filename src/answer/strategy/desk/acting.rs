@@ -17,7 +17,7 @@ impl Desk<'_> {
     }
 
     /// How many sources have a number.
-    pub fn times_numbered(&self) -> usize {
+    pub fn numbered(&self) -> usize {
         self.readings.len()
     }
 
