@@ -7,8 +7,8 @@
 #
 # PG_CONFIG is by default the one of the private PostgreSQL 18. With DESTDIR,
 # everything goes below that folder. Where the caller may not write, sudo is used.
-# With BUILD=test the extension has the tests inside a backend in it, and assertions and
-# checks of overflow are on; it is compiled sooner and runs slower.
+# With BUILD=test the extension has the tests inside a backend in it, and in it and in ragd assertions and
+# checks of overflow are on; both are compiled sooner and run slower.
 #
 #   pkglibdir/  pg_rag.so  pg_rag/{ragd,libonnxruntime.so}  after `make llama` pg_rag/llama/
 #   sharedir/   extension/pg_rag*  pg_rag/models/
@@ -112,9 +112,10 @@ model_place() { echo "$DESTDIR$SHAREDIR/pg_rag/models/$1"; }
 # the library, and nobody who only wants to use pg_rag waits for cargo-pgrx.
 build_extension() {
     local stage=$1 version folder=release features=pg$VERSION
+    local with=
     local -a profile=(--release)
-    [[ $BUILD == release ]] || { folder=debug features+=,pg_test profile=(); }
-    say "building the extension for PostgreSQL $VERSION${profile[0]- with its tests in it}"
+    [[ $BUILD == release ]] || { folder=debug features+=,pg_test profile=() with=" with its tests in it"; }
+    say "building the extension for PostgreSQL $VERSION$with"
     (cd "$PG_RAG_SOURCE" && cargo build "${profile[@]}" --lib --no-default-features --features "$features")
     version=$(extension_version)
     rm -rf "$stage"
@@ -145,7 +146,7 @@ install_extension() {
 install_runtime() {
     [[ -f $PG_RAG_ONNXRUNTIME ]] && for_each_model is_model_made || "$PG_RAG_SOURCE/scripts/setup.sh" --without-postgres
     build_ragd
-    put_file "$CARGO_TARGET_DIR/ragd/ragd" "$PKGLIBDIR/pg_rag/ragd" 755
+    put_file "$CARGO_TARGET_DIR/ragd-$BUILD/ragd" "$PKGLIBDIR/pg_rag/ragd" 755
     put_file "$PG_RAG_ONNXRUNTIME" "$PKGLIBDIR/pg_rag/$ONNXRUNTIME_NAME" 755
     as_owner ln -sfn "$ONNXRUNTIME_NAME" "$DESTDIR$PKGLIBDIR/pg_rag/libonnxruntime.so"
     for_each_model install_model
@@ -174,14 +175,16 @@ install_model() {
 # Once for all versions of PostgreSQL. The library it is linked with has the name of the extension, so
 # cargo makes it anew after each build for a version: a copy is kept.
 build_ragd() {
-    local built=$CARGO_TARGET_DIR/ragd digest
+    local built=$CARGO_TARGET_DIR/ragd-$BUILD digest folder=release
+    local -a profile=(--release)
+    [[ $BUILD == release ]] || { folder=debug profile=(); }
     digest=$(sources_digest)
     [[ "$(cat "$built/sources.sha256" 2>/dev/null)" != "$digest" ]] || return 0
     say "building ragd"
-    (cd "$PG_RAG_SOURCE" && cargo build --release --bin ragd)
+    (cd "$PG_RAG_SOURCE" && cargo build "${profile[@]}" --bin ragd)
     mkdir -p "$built"
     rm -f "$built/sources.sha256"
-    cp "$CARGO_TARGET_DIR/release/ragd" "$built/ragd"
+    cp "$CARGO_TARGET_DIR/$folder/ragd" "$built/ragd"
     echo "$digest" >"$built/sources.sha256"
 }
 

@@ -8,8 +8,9 @@
 //! The supervisor asks several times within the limit of its setting, and each time what is under
 //! way is looked at. Something hangs
 //!
-//! * if its thread has used next to no processor time for as long as the limit: it waits for what
-//!   never comes, a lock or a disk;
+//! * if its thread has used next to no processor time for as long as the limit, and was asleep each time: it
+//!   waits for what never comes, such as a lock. A thread that waits for its turn on a processor, or for
+//!   a disk, is late and does not hang;
 //! * if it has gone on for [`ENDLESS`] times the limit, whatever it computes. What is larger than a
 //!   usual batch may take as many times longer.
 //!
@@ -55,7 +56,7 @@ struct All {
 
 struct ThreadWork {
     what: String,
-    clock: Option<Clock>,
+    thread: Option<ObservedThread>,
     progress: ThreadProgress,
 }
 
@@ -78,12 +79,13 @@ impl Heartbeat {
     }
 
     fn begin(&self, what: String, size: u32) -> RunningWork {
-        let clock = Clock::of_this_thread();
-        let progress = ThreadProgress::begin(Instant::now(), clock.and_then(Clock::read), size);
+        let thread = ObservedThread::current();
+        let used = thread.as_ref().and_then(|thread| thread.clock.read());
+        let progress = ThreadProgress::begin(Instant::now(), used, size);
         let mut all = self.all();
         let number = all.next;
         all.next += 1;
-        all.works.insert(number, ThreadWork { what, clock, progress });
+        all.works.insert(number, ThreadWork { what, thread, progress });
         RunningWork { heartbeat: self.clone(), number }
     }
 
@@ -93,8 +95,9 @@ impl Heartbeat {
     pub fn hang(&self, limit: Duration) -> Option<String> {
         let (now, mut hang) = (Instant::now(), None);
         for work in self.all().works.values_mut() {
-            let used = work.clock.and_then(Clock::read);
-            if let Some(found) = work.progress.look(now, used, limit) {
+            let used = work.thread.as_ref().and_then(|thread| thread.clock.read());
+            let is_late = work.thread.as_ref().is_some_and(ObservedThread::is_late);
+            if let Some(found) = work.progress.look(now, used, is_late, limit) {
                 hang = Some(found.of(&work.what));
             }
         }
@@ -145,13 +148,19 @@ impl ThreadProgress {
     }
 
     /// Counts the time until `now`. `used` is the processor time of the thread; where it is not
-    /// known, the thread is taken to compute.
-    fn look(&mut self, now: Instant, used: Option<Duration>, limit: Duration) -> Option<Hang> {
+    /// known, the thread is taken to compute. So is one that `is_late`.
+    fn look(
+        &mut self,
+        now: Instant,
+        used: Option<Duration>,
+        is_late: bool,
+        limit: Duration,
+    ) -> Option<Hang> {
         let passed = now.saturating_duration_since(self.looked).min(limit / PARTS);
         self.looked = now;
         self.taken += passed;
         self.still += passed;
-        if self.has_moved(used) {
+        if is_late || self.has_moved(used) {
             self.still = Duration::ZERO;
             self.used = used;
         }
@@ -179,6 +188,33 @@ impl Hang {
             Hang::Endless(time) => format!("{what} has gone on for {} ms", time.as_millis()),
         }
     }
+}
+
+/// A thread of this process at which others look.
+struct ObservedThread {
+    clock: Clock,
+    number: libc::pid_t,
+}
+
+impl ObservedThread {
+    fn current() -> Option<ObservedThread> {
+        // SAFETY: asks for the number of this thread.
+        let number = unsafe { libc::gettid() };
+        Clock::of_this_thread().map(|clock| ObservedThread { clock, number })
+    }
+
+    /// Whether it waits for its turn on a processor or for a disk, as Linux says.
+    fn is_late(&self) -> bool {
+        let stat = std::fs::read(format!("/proc/self/task/{}/stat", self.number));
+        stat.is_ok_and(|stat| is_late(&stat))
+    }
+}
+
+/// Whether a thread runs, may run (`R`) or waits for a disk (`D`) by proc(5)'s `stat`, where the state stands
+/// behind the name in brackets.
+fn is_late(stat: &[u8]) -> bool {
+    let name_end = stat.iter().rposition(|byte| *byte == b')');
+    name_end.is_some_and(|end| matches!(stat.get(end + 2), Some(b'R' | b'D')))
 }
 
 /// The processor time of a thread, which others can read while it lives.
@@ -220,7 +256,7 @@ mod tests {
         for (number, (wait, computed)) in (1..).zip(waits) {
             now += *wait;
             used += *computed;
-            if let Some(hang) = progress.look(now, Some(used), LIMIT) {
+            if let Some(hang) = progress.look(now, Some(used), false, LIMIT) {
                 return (number, Some(hang));
             }
         }
@@ -274,11 +310,26 @@ mod tests {
         let mut looks = 0;
         loop {
             (now, looks) = (now + SECOND, looks + 1);
-            match progress.look(now, None, LIMIT) {
+            match progress.look(now, None, false, LIMIT) {
                 Some(hang) => break assert_eq!(hang, Hang::Endless(LIMIT * 10)),
                 None => assert!(looks < 100, "it never hangs"),
             }
         }
+    }
+
+    #[test]
+    fn what_waits_for_a_processor_or_a_disk_is_late_and_does_not_hang() {
+        let (mut now, used) = (Instant::now(), Some(SECOND));
+        let mut progress = ThreadProgress::begin(now, used, 1);
+        let looks = (1..).find(|_| {
+            now += SECOND;
+            progress.look(now, used, true, LIMIT).is_some()
+        });
+        assert_eq!(looks, Some(100));
+        assert!(is_late(b"7 (a (thread) S) R 1"));
+        assert!(is_late(b"7 (ragd) D 1"));
+        assert!(!is_late(b"7 (R) S 1"));
+        assert!(!is_late(b"7 (R"));
     }
 
     #[test]

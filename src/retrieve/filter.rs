@@ -1,41 +1,99 @@
 //! The metadata filter: a JSON object over declared columns, checked and taken apart.
 //!
 //! ```text
-//! {"lang": "en", "year": {"gte": 2020, "lt": 2024}, "team": ["a", "b"], "deleted": null}
+//! {"lang": "en", "year": {"between": [2020, 2023]}, "tags": ["a", "b"], "attributes.size": {"ne": "L"},
+//!  "or": [{"deleted": null}, {"not": {"owner": {"ilike": "ada%"}}}]}
 //! ```
 //!
-//! All conditions must hold. Values stay values: they come out as text to be bound as
+//! All conditions of an object must hold. Values stay values: they come out as text to be bound as
 //! parameters and cast to the column's type, never as SQL.
+
+mod operator;
+#[cfg(test)]
+mod tests;
 
 use serde_json::{Map, Value};
 
+use self::operator::tests_of;
 use crate::error::{Error, ErrorKind, Result};
+
+/// How deep conditions may stand in others.
+const MAX_DEPTH: usize = 32;
+
+/// A column that a filter may name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MetadataColumn {
+    /// The name by which it is asked for.
+    pub name: String,
+    /// What its values are, as far as that decides how they are asked about.
+    pub kind: MetadataKind,
+}
+
+/// What the values of a column are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MetadataKind {
+    /// Single values that are no text: numbers, dates, truth values and the like.
+    Scalar,
+    /// Texts, which patterns can match.
+    Text,
+    /// Arrays, which contain elements.
+    Array,
+    /// JSON, into which paths lead.
+    Json,
+}
+
+/// What must hold for a chunk.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Condition {
+    /// The value of a column passes a test.
+    Column(ColumnTest),
+    /// All of these hold; none is needed.
+    All(Vec<Condition>),
+    /// At least one of these holds.
+    Any(Vec<Condition>),
+    /// This does not hold, also where NULL leaves open whether it does.
+    Not(Box<Condition>),
+}
 
 /// What is asked of one column.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Condition {
-    /// Position of the column in the list of declared ones.
+pub struct ColumnTest {
+    /// Position of the column in the list of those that a filter may name.
     pub column: usize,
-    /// The test its value must pass.
+    /// Keys and positions that lead to the value within JSON; empty for the column's own.
+    pub path: Vec<String>,
+    /// The test that the value must pass.
     pub test: Test,
 }
 
-/// A test of a column's value.
+/// A test of a value. Other values are given as text that PostgreSQL reads as the column's type: array
+/// literals for arrays, JSON for JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Test {
-    /// The value is NULL.
+    /// The value is NULL; in JSON it is null, or there is none.
     Null,
-    /// The value is not NULL.
+    /// The value is not NULL; in JSON there is one that is not null.
     NotNull,
     /// The value is one of these; with `or_null`, or NULL.
     OneOf {
-        /// The values that are allowed, as text.
+        /// The values that are allowed.
         values: Vec<String>,
         /// Whether NULL will do too.
         or_null: bool,
     },
     /// The value stands so to this one.
     Compare(Comparison, String),
+    /// The text matches a pattern in which `%` stands for any characters and `_` for one.
+    Like {
+        /// The pattern.
+        pattern: String,
+        /// Whether capital letters match small ones.
+        ignores_case: bool,
+    },
+    /// The array has all these elements; the JSON contains this.
+    Contains(String),
+    /// The array has one of these elements.
+    Overlaps(String),
 }
 
 /// How a value stands to another.
@@ -55,150 +113,132 @@ pub enum Comparison {
     GreaterOrEqual,
 }
 
-const OPERATORS: &str = "eq, ne, lt, lte, gt, gte, in";
+impl Condition {
+    /// The tests of columns in it, wherever they stand.
+    pub fn column_tests(&self) -> Vec<&ColumnTest> {
+        match self {
+            Condition::Column(test) => vec![test],
+            Condition::Not(condition) => condition.column_tests(),
+            Condition::All(parts) | Condition::Any(parts) => {
+                parts.iter().flat_map(Condition::column_tests).collect()
+            }
+        }
+    }
+}
 
 /// Takes a filter apart.
 ///
-/// `columns` are the names a condition may use. Errors name the column or operator that is
+/// `columns` are those that a condition may use. Errors name the column or operator that is
 /// not known, and the known ones.
-pub fn parse(filter: &Value, columns: &[&str]) -> Result<Vec<Condition>> {
+pub fn parse(filter: &Value, columns: &[MetadataColumn]) -> Result<Condition> {
     let Value::Object(conditions) = filter else {
         return Err(Error::invalid(format!("filter is not a JSON object: {filter}"))
             .hint("For instance {\"lang\": \"en\", \"year\": {\"gte\": 2020}}."));
     };
-    let mut parsed = Vec::new();
-    for (name, wanted) in conditions {
-        let column = columns
-            .iter()
-            .position(|column| column == name)
-            .ok_or_else(|| unknown_column(name, columns))?;
-        for test in tests(name, wanted)? {
-            parsed.push(Condition { column, test });
-        }
-    }
-    Ok(parsed)
+    Ok(Condition::All(object(conditions, columns, MAX_DEPTH)?))
 }
 
-fn unknown_column(name: &str, columns: &[&str]) -> Error {
+fn object(
+    conditions: &Map<String, Value>,
+    columns: &[MetadataColumn],
+    depth: usize,
+) -> Result<Vec<Condition>> {
+    let parsed = conditions.iter().map(|(key, wanted)| entry(key, wanted, columns, depth));
+    Ok(parsed.collect::<Result<Vec<_>>>()?.concat())
+}
+
+/// What one key of an object says.
+fn entry(
+    key: &str,
+    wanted: &Value,
+    columns: &[MetadataColumn],
+    depth: usize,
+) -> Result<Vec<Condition>> {
+    if let Some((column, path)) = located(key, columns) {
+        let tests = tests_of(key, columns[column].kind, wanted)?;
+        let of_column = |test: Condition| placed(test, column, &path);
+        return Ok(tests.into_iter().map(of_column).collect());
+    }
+    let parts = |depth| alternatives(key, wanted, columns, depth);
+    let depth = depth.checked_sub(1).ok_or_else(|| {
+        Error::invalid(format!(
+            "filter has conditions within each other more than {MAX_DEPTH} deep"
+        ))
+    });
+    match key.strip_prefix('$').unwrap_or(key) {
+        "and" => Ok(vec![Condition::All(parts(depth?)?)]),
+        "or" => Ok(vec![Condition::Any(parts(depth?)?)]),
+        "not" => {
+            let Value::Object(inner) = wanted else {
+                return Err(Error::invalid(format!(
+                    "filter {{\"{key}\": {wanted}}} wants an object"
+                ))
+                .hint("For instance {\"not\": {\"lang\": \"en\"}}."));
+            };
+            let inner = Condition::All(object(inner, columns, depth?)?);
+            Ok(vec![Condition::Not(Box::new(inner))])
+        }
+        _ => Err(unknown_column(key, columns)),
+    }
+}
+
+/// The conditions of a list of objects.
+fn alternatives(
+    key: &str,
+    wanted: &Value,
+    columns: &[MetadataColumn],
+    depth: usize,
+) -> Result<Vec<Condition>> {
+    let wants_objects = || {
+        Error::invalid(format!("filter {{\"{key}\": {wanted}}} wants a list of objects")).hint(
+            format!("For instance {{\"{key}\": [{{\"lang\": \"en\"}}, {{\"lang\": null}}]}}."),
+        )
+    };
+    let parts = wanted.as_array().ok_or_else(wants_objects)?;
+    let part = |part: &Value| {
+        let conditions = part.as_object().ok_or_else(wants_objects)?;
+        Ok(Condition::All(object(conditions, columns, depth)?))
+    };
+    parts.iter().map(part).collect()
+}
+
+/// A test made by [`tests_of`] with its column.
+fn placed(condition: Condition, column: usize, path: &[String]) -> Condition {
+    match condition {
+        Condition::Column(it) => {
+            Condition::Column(ColumnTest { column, path: path.to_vec(), ..it })
+        }
+        Condition::Not(it) => Condition::Not(Box::new(placed(*it, column, path))),
+        Condition::All(parts) => {
+            Condition::All(parts.into_iter().map(|it| placed(it, column, path)).collect())
+        }
+        Condition::Any(parts) => {
+            Condition::Any(parts.into_iter().map(|it| placed(it, column, path)).collect())
+        }
+    }
+}
+
+/// The column that a key names, and the path within it: `attributes.size` leads into a JSON column
+/// `attributes` where no column has the whole name.
+fn located(key: &str, columns: &[MetadataColumn]) -> Option<(usize, Vec<String>)> {
+    if let Some(column) = columns.iter().position(|column| column.name == key) {
+        return Some((column, Vec::new()));
+    }
+    columns.iter().enumerate().find_map(|(place, column)| {
+        let path = key.strip_prefix(&column.name)?.strip_prefix('.')?;
+        let path = path.split('.').map(str::to_owned).collect();
+        (column.kind == MetadataKind::Json).then_some((place, path))
+    })
+}
+
+fn unknown_column(name: &str, columns: &[MetadataColumn]) -> Error {
     let hint = match columns {
         [] => "The pipeline declares none; create it with metadata => ARRAY['...'].".to_owned(),
-        _ => format!("Metadata columns: {}.", columns.join(", ")),
+        _ => {
+            let names: Vec<&str> = columns.iter().map(|column| &*column.name).collect();
+            format!("Columns that a filter can name: {}.", names.join(", "))
+        }
     };
     Error::new(ErrorKind::UndefinedObject, format!("filter names an unknown column \"{name}\""))
         .hint(hint)
-}
-
-fn tests(name: &str, wanted: &Value) -> Result<Vec<Test>> {
-    match wanted {
-        Value::Null => Ok(vec![Test::Null]),
-        Value::Array(values) => Ok(vec![one_of(name, values)?]),
-        Value::Object(operators) => compare_all(name, operators),
-        value => Ok(vec![Test::Compare(Comparison::Equal, scalar(name, value)?)]),
-    }
-}
-
-fn compare_all(name: &str, operators: &Map<String, Value>) -> Result<Vec<Test>> {
-    if operators.is_empty() {
-        return Err(Error::invalid(format!("filter on \"{name}\" has no operator"))
-            .hint(format!("Known operators: {OPERATORS}.")));
-    }
-    operators.iter().map(|(operator, value)| compare(name, operator, value)).collect()
-}
-
-fn compare(name: &str, operator: &str, value: &Value) -> Result<Test> {
-    let comparison = match (operator, value) {
-        ("in", Value::Array(values)) => return one_of(name, values),
-        ("eq", Value::Null) => return Ok(Test::Null),
-        ("ne", Value::Null) => return Ok(Test::NotNull),
-        ("eq", _) => Comparison::Equal,
-        ("ne", _) => Comparison::NotEqual,
-        ("lt", _) => Comparison::Less,
-        ("lte", _) => Comparison::LessOrEqual,
-        ("gt", _) => Comparison::Greater,
-        ("gte", _) => Comparison::GreaterOrEqual,
-        ("in", _) => {
-            return Err(Error::invalid(format!(
-                "filter {{\"{name}\": {{\"in\": {value}}}}} wants a list"
-            )));
-        }
-        _ => {
-            return Err(Error::invalid(format!(
-                "filter on \"{name}\" has an unknown operator \"{operator}\""
-            ))
-            .hint(format!("Known operators: {OPERATORS}.")));
-        }
-    };
-    Ok(Test::Compare(comparison, scalar(name, value)?))
-}
-
-fn one_of(name: &str, values: &[Value]) -> Result<Test> {
-    let or_null = values.contains(&Value::Null);
-    let values = values
-        .iter()
-        .filter(|value| !value.is_null())
-        .map(|value| scalar(name, value))
-        .collect::<Result<_>>()?;
-    Ok(Test::OneOf { values, or_null })
-}
-
-fn scalar(name: &str, value: &Value) -> Result<String> {
-    match value {
-        Value::String(text) => Ok(text.clone()),
-        Value::Number(number) => Ok(number.to_string()),
-        Value::Bool(truth) => Ok(truth.to_string()),
-        _ => Err(Error::invalid(format!("filter compares \"{name}\" with {value}"))
-            .hint("Compare with a string, a number, true or false.")),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    fn check(filter: Value, expected: &[(usize, Test)]) {
-        let expected: Vec<_> = expected
-            .iter()
-            .map(|(column, test)| Condition { column: *column, test: test.clone() })
-            .collect();
-        assert_eq!(parse(&filter, &["lang", "year"]).unwrap(), expected);
-    }
-
-    fn check_error(filter: Value, message: &str) {
-        let error = parse(&filter, &["lang", "year"]).unwrap_err();
-        assert!(error.message().contains(message), "{error} does not say {message}");
-    }
-
-    #[test]
-    fn conditions() {
-        use Comparison::*;
-        check(json!({}), &[]);
-        check(json!({"lang": "en"}), &[(0, Test::Compare(Equal, "en".into()))]);
-        check(json!({"year": 2020}), &[(1, Test::Compare(Equal, "2020".into()))]);
-        check(json!({"lang": null}), &[(0, Test::Null)]);
-        check(json!({"lang": {"ne": null}}), &[(0, Test::NotNull)]);
-        check(
-            json!({"lang": ["en", null]}),
-            &[(0, Test::OneOf { values: vec!["en".into()], or_null: true })],
-        );
-        check(json!({"lang": []}), &[(0, Test::OneOf { values: vec![], or_null: false })]);
-        check(
-            json!({"year": {"gte": 2020, "lt": 2024.5}}),
-            &[
-                (1, Test::Compare(GreaterOrEqual, "2020".into())),
-                (1, Test::Compare(Less, "2024.5".into())),
-            ],
-        );
-    }
-
-    #[test]
-    fn what_cannot_be_understood_is_named() {
-        check_error(json!([1]), "not a JSON object");
-        check_error(json!({"colour": 1}), "unknown column \"colour\"");
-        check_error(json!({"year": {"like": 1}}), "unknown operator \"like\"");
-        check_error(json!({"year": {"gt": [1]}}), "compares \"year\"");
-        check_error(json!({"year": {"in": 3}}), "wants a list");
-        check_error(json!({"year": {}}), "no operator");
-    }
 }

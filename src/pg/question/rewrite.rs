@@ -18,7 +18,8 @@ use crate::prompt::template::Template;
 use crate::prompt::writer::Writer;
 use crate::protocol::{ProviderConfig, SamplingParameters};
 use crate::recent::Recent;
-use crate::retrieve::{filter, value};
+use crate::retrieve::filter::{self, MetadataColumn};
+use crate::retrieve::value;
 use crate::rewrite::{RewriteMethod, RewriteOptions, RewriteTask, Rewriting, rewrite};
 
 /// Longest answer of a language model, in tokens, unless the options say otherwise.
@@ -82,11 +83,12 @@ impl Rewriter {
         let Some((template, llm)) = &self.asks else {
             return Ok(Rewriting::feedback(question));
         };
-        let names: Vec<&str> = self.columns.iter().map(|(name, _)| name.as_str()).collect();
-        let check = |filter: &Json| {
-            let conditions = filter::parse(filter, &names)?;
-            value::check(&conditions, &self.columns)
+        let named = |(name, sql_type): &(String, String)| MetadataColumn {
+            name: name.clone(),
+            kind: value::metadata_kind(sql_type),
         };
+        let named: Vec<MetadataColumn> = self.columns.iter().map(named).collect();
+        let check = |filter: &Json| value::check(&filter::parse(filter, &named)?, &self.columns);
         let task = RewriteTask {
             question,
             way: self.way,

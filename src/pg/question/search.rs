@@ -81,7 +81,7 @@ impl Search {
         pipeline::check_readable(pipeline)?;
         asked.named(&["retrieve.expand"], check_expand(pipeline, &options))?;
         let columns = content_columns(pipeline)?;
-        let filter = FilterSql::new(options.filter.iter(), &columns.metadata);
+        let filter = FilterSql::new(options.filter.iter(), &columns);
         let filter = asked.named(&["retrieve.filter"], filter)?;
         let parts = StatementParts::new(&options, &columns.metadata);
         let parts = asked.named(&["retrieve.recency"], parts)?;
@@ -167,7 +167,7 @@ impl Search {
         let filter = match &rewriting.filter {
             Some(read) => {
                 let filters = self.options.filter.iter().chain(&self.condition).chain([read]);
-                narrowed = FilterSql::new(filters, &self.columns.metadata)?;
+                narrowed = FilterSql::new(filters, &self.columns)?;
                 &narrowed
             }
             None => &self.filter,

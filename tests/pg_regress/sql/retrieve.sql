@@ -75,7 +75,7 @@ SELECT filter, filtered(filter) FROM unnest(ARRAY[
     '{"lang": {"ne": "en"}}', '{"lang": {"ne": null}}', '{"lang": {"in": ["en"]}}', '{"lang": {"eq": null}}',
     '{"year": 2021}', '{"year": {"gte": 2021, "lt": 2024}}', '{"year": {"gt": 2020, "lte": 2022}}', '{"year": "2021"}',
     '{"price": 1.5}', '{"price": {"gt": 1}}', '{"added": {"gte": "2021-06-01"}}', '{"public": true}', '{"public": false}',
-    '{"tags": "{a,b}"}', '{"lang": "en", "year": {"gt": 2020}}']::jsonb[]) WITH ORDINALITY AS f (filter, n) ORDER BY n;
+    '{"tags": ["b"]}', '{"lang": "en", "year": {"gt": 2020}}']::jsonb[]) WITH ORDINALITY AS f (filter, n) ORDER BY n;
 SELECT mode, string_agg(source_key, ' ' ORDER BY source_key) FROM unnest(ARRAY['dense', 'lexical', 'hybrid']) AS mode, rag_retrieve('password invoices Sicherung cars printer', k => 10, mode => mode, filter => '{"lang": "en"}') GROUP BY mode ORDER BY mode;
 SELECT metadata FROM rag_retrieve('password', k => 1);
 
@@ -114,7 +114,7 @@ SELECT fails($$SELECT * FROM rag_retrieve('x', options => '{"retrieve": {"rrf_k"
 SELECT fails($$SELECT * FROM rag_retrieve('x', options => '7')$$);
 SELECT fails($$SELECT * FROM rag_retrieve('x', filter => '{"colour": "red"}')$$);
 SELECT fails($$SELECT * FROM rag_retrieve('x', filter => '{"title": "Passwords"}')$$);
-SELECT fails($$SELECT * FROM rag_retrieve('x', filter => '{"year": {"like": "2%"}}')$$);
+SELECT fails($$SELECT * FROM rag_retrieve('x', filter => '{"year": {"near": 1}}')$$);
 SELECT fails($$SELECT * FROM rag_retrieve('x', filter => '{"year": {}}')$$);
 SELECT fails($$SELECT * FROM rag_retrieve('x', filter => '{"year": {"gt": [1]}}')$$);
 SELECT fails($$SELECT * FROM rag_retrieve('x', filter => '{"year": {"in": 3}}')$$);

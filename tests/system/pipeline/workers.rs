@@ -159,7 +159,7 @@ fn a_worker_ends_when_it_is_told_to() {
     wait(&mut client, "docs");
     let idle = terminate(&mut client);
     // In the middle of a document of several seconds.
-    client.execute("INSERT INTO docs VALUES (2, 't', $1, 'en')", &[&paragraphs(2000)]).unwrap();
+    client.execute("INSERT INTO docs VALUES (2, 't', $1, 'en')", &[&paragraphs(600)]).unwrap();
     time_until(&mut client, "SELECT count(*) FROM rag.queue WHERE lease IS NOT NULL", 1);
     std::thread::sleep(Duration::from_millis(300));
     let busy = terminate(&mut client);

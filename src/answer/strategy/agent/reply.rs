@@ -15,7 +15,8 @@ use super::action::{
 use super::offered::{MOST_CHUNKS, OPERATORS};
 use crate::prompt::messages::Message;
 use crate::prompt::object;
-use crate::retrieve::{filter, value};
+use crate::retrieve::filter::{self, MetadataColumn};
+use crate::retrieve::value;
 
 /// Longest reason that is kept, in characters.
 const LONGEST_REASON: usize = 300;
@@ -159,8 +160,11 @@ impl Wish<'_> {
     /// What PostgreSQL would refuse must not end the answer.
     fn check(&self, filter: &Value) -> Wished<()> {
         let columns = &self.offers.columns;
-        let names: Vec<&str> = columns.iter().map(|(name, _)| name.as_str()).collect();
-        let parsed = filter::parse(filter, &names);
+        let named = columns.iter().map(|(name, sql_type)| MetadataColumn {
+            name: name.clone(),
+            kind: value::metadata_kind(sql_type),
+        });
+        let parsed = filter::parse(filter, &named.collect::<Vec<_>>());
         parsed.and_then(|it| value::check(&it, columns)).map_err(|error| error.to_string())
     }
 

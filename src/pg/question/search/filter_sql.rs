@@ -1,12 +1,21 @@
 //! A metadata filter as SQL.
 
+use std::ffi::CString;
+
+use pgrx::prelude::*;
 use serde_json::Value;
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::pg::catalog::operator::Operators;
-use crate::pg::catalog::view::ViewColumn;
+use crate::pg::catalog::view::{ContentColumns, ViewColumn};
 use crate::pg::server::sql::{query, render};
-use crate::retrieve::filter::{self, Comparison, Condition, Test};
+use crate::pg::server::statement_error::{self, StatementError};
+use crate::retrieve::filter::{
+    self, ColumnTest, Comparison, Condition, MetadataColumn, MetadataKind, Test,
+};
+
+/// How JSON is compared and cast, whichever of its two types a column has.
+const JSONB: &str = "pg_catalog.jsonb";
 
 /// A metadata filter as a condition over `v`, and the values it binds as `$3`.
 pub struct FilterSql {
@@ -18,59 +27,98 @@ pub struct FilterSql {
 
 impl FilterSql {
     /// Takes filters apart, all of which must hold; an error names what is not a column or
-    /// operator.
+    /// operator, or the column and the value that is not of its type. They can name the metadata, and under
+    /// the source's names the key.
     pub fn new<'a>(
         filters: impl Iterator<Item = &'a Value>,
-        metadata: &[ViewColumn],
+        columns: &ContentColumns,
     ) -> Result<Self> {
-        let names: Vec<String> = metadata.iter().map(ViewColumn::bare).collect();
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        let conditions = filters.map(|filter| filter::parse(filter, &names));
-        let conditions = conditions.collect::<Result<Vec<_>>>()?.concat();
-        let mut sql = FilterSql { condition: String::new(), values: Vec::new() };
-        let parts: Vec<String> =
-            conditions.iter().map(|condition| sql.part(condition, metadata)).collect();
-        sql.condition = match parts.as_slice() {
-            [] => query!(filter.none).to_owned(),
-            _ => parts.join(" AND "),
-        };
-        Ok(sql)
+        let (named, columns): (Vec<MetadataColumn>, Vec<&ViewColumn>) = filtered(columns).unzip();
+        let conditions = filters.map(|filter| filter::parse(filter, &named));
+        let condition = Condition::All(conditions.collect::<Result<_>>()?);
+        let mut writer = FilterWriter { named, columns, values: Vec::new() };
+        let condition = writer.condition(&condition)?;
+        Ok(FilterSql { condition, values: writer.values })
+    }
+}
+
+/// The columns that a filter can name: metadata first, so that it hides a key of its name.
+fn filtered(columns: &ContentColumns) -> impl Iterator<Item = (MetadataColumn, &ViewColumn)> {
+    let metadata = columns.metadata.iter().map(|column| (column.bare(), column));
+    let keys = columns.keys.iter().map(|column| (column.of_source(), column));
+    metadata.chain(keys).map(|(name, column)| {
+        (MetadataColumn { name, kind: metadata_kind(column.type_oid) }, column)
+    })
+}
+
+fn metadata_kind(type_oid: pg_sys::Oid) -> MetadataKind {
+    let (mut category, mut is_preferred) = (0, false);
+    // SAFETY: look-ups of a type that is that of a column, which write into variables of ours.
+    let base = unsafe {
+        pg_sys::get_type_category_preferred(type_oid, &raw mut category, &raw mut is_preferred);
+        pg_sys::getBaseType(type_oid)
+    };
+    match category as u8 {
+        _ if [pg_sys::JSONOID, pg_sys::JSONBOID].contains(&base) => MetadataKind::Json,
+        pg_sys::TYPCATEGORY_STRING => MetadataKind::Text,
+        pg_sys::TYPCATEGORY_ARRAY => MetadataKind::Array,
+        _ => MetadataKind::Scalar,
+    }
+}
+
+/// Writes conditions as SQL and keeps what they bind.
+struct FilterWriter<'a> {
+    named: Vec<MetadataColumn>,
+    columns: Vec<&'a ViewColumn>,
+    values: Vec<String>,
+}
+
+impl FilterWriter<'_> {
+    fn condition(&mut self, condition: &Condition) -> Result<String> {
+        match condition {
+            Condition::Column(test) => self.test(test),
+            Condition::All(parts) => self.joined(parts, " AND ", query!(filter.none)),
+            Condition::Any(parts) => self.joined(parts, " OR ", query!(filter.never)),
+            Condition::Not(part) => {
+                let part = self.condition(part)?;
+                Ok(render(query!(filter.not), &[("condition", &part)]))
+            }
+        }
     }
 
-    fn part(&mut self, condition: &Condition, metadata: &[ViewColumn]) -> String {
-        let ViewColumn { name, sql_type, type_oid } = &metadata[condition.column];
-        let operators = Operators::of(*type_oid);
-        let mut comparison = Comparison::Equal;
+    fn joined(&mut self, parts: &[Condition], word: &str, of_none: &str) -> Result<String> {
+        let parts = parts.iter().map(|part| self.condition(part)).collect::<Result<Vec<_>>>()?;
+        Ok(match parts.as_slice() {
+            [] => of_none.to_owned(),
+            [part] => part.clone(),
+            _ => format!("({})", parts.join(word)),
+        })
+    }
+
+    fn test(&mut self, asked: &ColumnTest) -> Result<String> {
+        let MetadataColumn { name, kind } = self.named[asked.column].clone();
+        let column = self.columns[asked.column];
+        let is_json = kind == MetadataKind::Json;
+        let (type_oid, sql_type) =
+            if is_json { (pg_sys::JSONBOID, JSONB) } else { (column.type_oid, &*column.sql_type) };
+        let operand = self.operand(column, is_json, &asked.path);
         let first = self.values.len() + 1;
-        let template = match &condition.test {
-            Test::Null => query!(filter.null),
-            Test::NotNull => query!(filter.not_null),
-            Test::OneOf { values, or_null } => {
-                self.values.extend_from_slice(values);
-                match or_null {
-                    true => query!(filter.one_of_or_null),
-                    false => query!(filter.one_of),
-                }
+        let (template, comparison) = template(&asked.test, is_json);
+        self.values.extend_from_slice(bound(&asked.test));
+        if !matches!(asked.test, Test::Like { .. }) {
+            for value in bound(&asked.test) {
+                check_value(&name, type_oid, value)?;
             }
-            Test::Compare(wanted, value) => {
-                self.values.push(value.clone());
-                comparison = *wanted;
-                match comparison {
-                    Comparison::NotEqual => {
-                        query!(filter.not_equal)
-                    }
-                    _ => query!(filter.compare),
-                }
-            }
-        };
+        }
+        let operators = Operators::of(type_oid);
         let cast_all = match operators.cast.as_str() {
             "" => String::new(),
             cast => format!("{cast}[]"),
         };
-        render(
+        Ok(render(
             template,
             &[
-                ("column", name),
+                ("operand", &operand),
                 ("type", sql_type),
                 ("operator", &operators.operator(comparison)),
                 ("cast", &operators.cast),
@@ -79,6 +127,87 @@ impl FilterSql {
                 ("first", &first.to_string()),
                 ("last", &self.values.len().to_string()),
             ],
-        )
+        ))
+    }
+
+    /// What is tested: the column, or what a path leads to within it.
+    fn operand(&mut self, column: &ViewColumn, is_json: bool, path: &[String]) -> String {
+        if !is_json {
+            return render(query!(filter.column), &[("column", &column.name)]);
+        }
+        if path.is_empty() {
+            return render(query!(filter.json), &[("column", &column.name)]);
+        }
+        let first = (self.values.len() + 1).to_string();
+        self.values.extend_from_slice(path);
+        let last = self.values.len().to_string();
+        let values = [("column", &*column.name), ("first", &*first), ("last", &*last)];
+        render(query!(filter.json_path), &values)
+    }
+}
+
+/// The statement's part for a test, and the comparison whose operator stands in it.
+fn template(test: &Test, is_json: bool) -> (&'static str, Comparison) {
+    use Comparison::{Equal, NotEqual};
+    let template = match test {
+        Test::Null if is_json => query!(filter.json_null),
+        Test::NotNull if is_json => query!(filter.json_not_null),
+        Test::Null => query!(filter.null),
+        Test::NotNull => query!(filter.not_null),
+        Test::OneOf { or_null: true, .. } if is_json => query!(filter.json_one_of_or_null),
+        Test::OneOf { or_null: true, .. } => query!(filter.one_of_or_null),
+        Test::OneOf { or_null: false, .. } => query!(filter.one_of),
+        Test::Like { ignores_case: true, .. } if is_json => query!(filter.json_ilike),
+        Test::Like { ignores_case: false, .. } if is_json => query!(filter.json_like),
+        Test::Like { ignores_case: true, .. } => query!(filter.ilike),
+        Test::Like { ignores_case: false, .. } => query!(filter.like),
+        Test::Contains(_) => query!(filter.contains),
+        Test::Overlaps(_) => query!(filter.overlaps),
+        Test::Compare(NotEqual, _) => query!(filter.not_equal),
+        Test::Compare(Equal, _) => query!(filter.compare),
+        Test::Compare(_, _) if is_json => query!(filter.json_compare),
+        Test::Compare(_, _) => query!(filter.compare),
+    };
+    match test {
+        Test::Compare(comparison, _) => (template, *comparison),
+        _ => (template, Equal),
+    }
+}
+
+/// The values that a test binds.
+fn bound(test: &Test) -> &[String] {
+    match test {
+        Test::Null | Test::NotNull => &[],
+        Test::OneOf { values, .. } => values,
+        Test::Compare(_, value)
+        | Test::Like { pattern: value, .. }
+        | Test::Contains(value)
+        | Test::Overlaps(value) => std::slice::from_ref(value),
+    }
+}
+
+/// An error where PostgreSQL reads no value of the type from a text. The statement would fail, too, but with
+/// words that say nothing of a filter.
+fn check_value(name: &str, type_oid: pg_sys::Oid, value: &str) -> Result<()> {
+    let refused = |why: &str| {
+        let shown: String = value.chars().take(80).collect();
+        Err(Error::invalid(format!("filter compares \"{name}\" with \"{shown}\": {why}")))
+    };
+    let Ok(text) = CString::new(value) else {
+        return refused("a text cannot contain the character 0");
+    };
+    let read = statement_error::caught(|| {
+        let (mut input, mut element) = (pg_sys::InvalidOid, pg_sys::InvalidOid);
+        // SAFETY: look-ups of a type that is that of a column; its input function reads a C string.
+        unsafe {
+            pg_sys::getTypeInputInfo(type_oid, &raw mut input, &raw mut element);
+            pg_sys::OidInputFunctionCall(input, text.as_ptr().cast_mut(), element, -1);
+        }
+        Ok::<_, StatementError>(())
+    });
+    match read {
+        Ok(()) => Ok(()),
+        Err(error) if error.is_of_statement() => refused(&error.message),
+        Err(error) => error.raise(value),
     }
 }

@@ -61,7 +61,7 @@ impl Search {
     pub(super) fn with_condition(mut self, condition: Option<Value>) -> Result<Search> {
         if condition.is_some() {
             let filters = self.options.filter.iter().chain(&condition);
-            self.filter = FilterSql::new(filters, &self.columns.metadata)?;
+            self.filter = FilterSql::new(filters, &self.columns)?;
         }
         self.condition = condition;
         Ok(self)

@@ -1,0 +1,215 @@
+//! What is asked of one column: a bare value, a list, or an object of operators.
+
+use serde_json::{Map, Value};
+
+use super::{ColumnTest, Comparison, Condition, MetadataKind, Test};
+use crate::error::{Error, Result};
+
+/// The key under which a value is asked about, and what such values are.
+#[derive(Clone, Copy)]
+struct Asked<'a> {
+    key: &'a str,
+    kind: MetadataKind,
+}
+
+/// What `wanted` asks of the values under `key`; the column is still to be filled in.
+pub fn tests_of(key: &str, kind: MetadataKind, wanted: &Value) -> Result<Vec<Condition>> {
+    let asked = Asked { key, kind };
+    match wanted {
+        Value::Null => Ok(vec![test(Test::Null)]),
+        Value::Array(values) => Ok(vec![asked.one_of(values)?]),
+        Value::Object(operators) if operators.is_empty() => {
+            Err(Error::invalid(format!("filter on \"{key}\" has no operator")).hint(asked.known()))
+        }
+        Value::Object(operators) => asked.all(operators),
+        value => Ok(vec![asked.is(value)?]),
+    }
+}
+
+fn test(test: Test) -> Condition {
+    Condition::Column(ColumnTest { column: 0, path: Vec::new(), test })
+}
+
+fn not(condition: Condition) -> Condition {
+    Condition::Not(Box::new(condition))
+}
+
+impl Asked<'_> {
+    fn all(self, operators: &Map<String, Value>) -> Result<Vec<Condition>> {
+        operators.iter().map(|(operator, value)| self.operator(operator, value)).collect()
+    }
+
+    fn operator(self, written: &str, value: &Value) -> Result<Condition> {
+        use Comparison::{Equal, Greater, GreaterOrEqual, Less, LessOrEqual, NotEqual};
+        match (written.strip_prefix('$').unwrap_or(written), value) {
+            ("eq", Value::Null) => Ok(test(Test::Null)),
+            ("ne", Value::Null) => Ok(test(Test::NotNull)),
+            ("eq", _) => self.compare(Equal, value),
+            ("ne", _) => self.compare(NotEqual, value),
+            ("lt", _) => self.compare(Less, value),
+            ("lte", _) => self.compare(LessOrEqual, value),
+            ("gt", _) => self.compare(Greater, value),
+            ("gte", _) => self.compare(GreaterOrEqual, value),
+            ("between", _) => self.between(value),
+            ("in", _) => self.one_of(self.list(written, value)?),
+            ("nin", _) => Ok(not(self.one_of(self.list(written, value)?)?)),
+            ("like", _) => self.like(written, value, false),
+            ("ilike", _) => self.like(written, value, true),
+            ("contains", _) => self.contains(written, value),
+            ("any", _) if self.contains_values() => self.one_with(self.list(written, value)?),
+            ("any", _) => Err(self.unfit(written)),
+            _ => Err(Error::invalid(format!(
+                "filter on \"{}\" has an unknown operator \"{written}\"",
+                self.key
+            ))
+            .hint(self.known())),
+        }
+    }
+
+    /// A bare value: what is equal to it, or has it among its elements.
+    fn is(self, value: &Value) -> Result<Condition> {
+        match self.kind {
+            MetadataKind::Array => self.contains("contains", value),
+            _ => self.compare(Comparison::Equal, value),
+        }
+    }
+
+    /// A bare list: what is equal to one of the values, or has one of them among its elements.
+    fn one_of(self, values: &[Value]) -> Result<Condition> {
+        if self.kind == MetadataKind::Array {
+            return self.one_with(values);
+        }
+        let or_null = values.contains(&Value::Null);
+        let values = values.iter().filter(|value| !value.is_null());
+        let values = values.map(|value| self.written(value)).collect::<Result<_>>()?;
+        Ok(test(Test::OneOf { values, or_null }))
+    }
+
+    fn compare(self, comparison: Comparison, value: &Value) -> Result<Condition> {
+        let by_order = !matches!(comparison, Comparison::Equal | Comparison::NotEqual);
+        if by_order && self.kind == MetadataKind::Json && !value.is_number() && !value.is_string() {
+            return Err(self.misfit(value, "Compare with a string or a number."));
+        }
+        let value = match (self.kind, value) {
+            (MetadataKind::Array, Value::Array(elements)) => self.array(elements)?,
+            (MetadataKind::Array, _) => {
+                return Err(self.misfit(value, "Compare with a list, or use contains."));
+            }
+            _ => self.written(value)?,
+        };
+        Ok(test(Test::Compare(comparison, value)))
+    }
+
+    fn between(self, value: &Value) -> Result<Condition> {
+        let Some([least, most]) = value.as_array().map(Vec::as_slice) else {
+            return Err(Error::invalid(format!(
+                "filter {{\"{}\": {{\"between\": {value}}}}} wants a list of two values",
+                self.key
+            ))
+            .hint("The least and the greatest, as in [2020, 2024]; both are within."));
+        };
+        Ok(Condition::All(vec![
+            self.compare(Comparison::GreaterOrEqual, least)?,
+            self.compare(Comparison::LessOrEqual, most)?,
+        ]))
+    }
+
+    fn like(self, written: &str, value: &Value, ignores_case: bool) -> Result<Condition> {
+        if !matches!(self.kind, MetadataKind::Text | MetadataKind::Json) {
+            return Err(self.unfit(written));
+        }
+        let pattern = value.as_str().ok_or_else(|| self.misfit(value, "A pattern is a string."))?;
+        let ends = pattern.len() - pattern.trim_end_matches('\\').len();
+        if ends % 2 == 1 {
+            return Err(
+                self.misfit(value, "A backslash stands before the character that it escapes.")
+            );
+        }
+        Ok(test(Test::Like { pattern: pattern.to_owned(), ignores_case }))
+    }
+
+    fn contains(self, written: &str, value: &Value) -> Result<Condition> {
+        match (self.kind, value) {
+            (MetadataKind::Json, _) => Ok(test(Test::Contains(value.to_string()))),
+            (MetadataKind::Array, Value::Array(elements)) => {
+                Ok(test(Test::Contains(self.array(elements)?)))
+            }
+            (MetadataKind::Array, element) => {
+                Ok(test(Test::Contains(self.array(std::slice::from_ref(element))?)))
+            }
+            _ => Err(self.unfit(written)),
+        }
+    }
+
+    /// What has at least one of these among its elements.
+    fn one_with(self, elements: &[Value]) -> Result<Condition> {
+        if self.kind == MetadataKind::Array {
+            return Ok(test(Test::Overlaps(self.array(elements)?)));
+        }
+        let contain = elements.iter().map(|element| test(Test::Contains(element.to_string())));
+        Ok(Condition::Any(contain.collect()))
+    }
+
+    fn contains_values(self) -> bool {
+        matches!(self.kind, MetadataKind::Array | MetadataKind::Json)
+    }
+
+    fn list<'a>(self, written: &str, value: &'a Value) -> Result<&'a [Value]> {
+        let list = value.as_array().map(Vec::as_slice);
+        list.ok_or_else(|| {
+            Error::invalid(format!(
+                "filter {{\"{}\": {{\"{written}\": {value}}}}} wants a list",
+                self.key
+            ))
+        })
+    }
+
+    /// A value as text that PostgreSQL reads as the column's type.
+    fn written(self, value: &Value) -> Result<String> {
+        match value {
+            _ if self.kind == MetadataKind::Json => Ok(value.to_string()),
+            Value::String(text) => Ok(text.clone()),
+            Value::Number(number) => Ok(number.to_string()),
+            Value::Bool(truth) => Ok(truth.to_string()),
+            _ => Err(self.misfit(value, "Compare with a string, a number, true or false.")),
+        }
+    }
+
+    /// An array literal.
+    fn array(self, elements: &[Value]) -> Result<String> {
+        let element = |value: &Value| {
+            let text = self.written(value)?;
+            Ok(format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"")))
+        };
+        let elements = elements.iter().map(element).collect::<Result<Vec<_>>>()?;
+        Ok(format!("{{{}}}", elements.join(",")))
+    }
+
+    fn misfit(self, value: &Value, hint: &str) -> Error {
+        Error::invalid(format!("filter compares \"{}\" with {value}", self.key)).hint(hint)
+    }
+
+    fn unfit(self, written: &str) -> Error {
+        let of = match self.kind {
+            MetadataKind::Scalar => "values that are no text",
+            MetadataKind::Text => "texts",
+            MetadataKind::Array => "arrays",
+            MetadataKind::Json => "JSON",
+        };
+        let message = format!(
+            "filter on \"{}\" has the operator \"{written}\", which is not for {of}",
+            self.key
+        );
+        Error::invalid(message).hint(self.known())
+    }
+
+    fn known(self) -> String {
+        let more = match self.kind {
+            MetadataKind::Scalar => "",
+            MetadataKind::Text => ", like, ilike",
+            MetadataKind::Array => ", contains, any",
+            MetadataKind::Json => ", like, ilike, contains, any",
+        };
+        format!("Operators: eq, ne, lt, lte, gt, gte, between, in, nin{more}.")
+    }
+}

@@ -1,0 +1,149 @@
+use serde_json::json;
+
+use super::*;
+
+fn columns() -> Vec<MetadataColumn> {
+    let kinds = [
+        ("lang", MetadataKind::Text),
+        ("year", MetadataKind::Scalar),
+        ("tags", MetadataKind::Array),
+        ("more", MetadataKind::Json),
+        ("more.size", MetadataKind::Scalar),
+    ];
+    kinds.map(|(name, kind)| MetadataColumn { name: name.into(), kind }).into()
+}
+
+fn column(column: usize, test: Test) -> Condition {
+    Condition::Column(ColumnTest { column, path: Vec::new(), test })
+}
+
+fn equal(place: usize, value: &str) -> Condition {
+    column(place, Test::Compare(Comparison::Equal, value.into()))
+}
+
+fn check(filter: Value, expected: &[Condition]) {
+    assert_eq!(parse(&filter, &columns()).unwrap(), Condition::All(expected.into()), "{filter}");
+}
+
+fn check_error(filter: Value, message: &str) {
+    let error = parse(&filter, &columns()).unwrap_err();
+    assert!(error.message().contains(message), "{error} does not say {message}");
+}
+
+#[test]
+fn conditions() {
+    use Comparison::*;
+    check(json!({}), &[]);
+    check(json!({"lang": "en"}), &[equal(0, "en")]);
+    check(json!({"year": 2020}), &[equal(1, "2020")]);
+    check(json!({"lang": null}), &[column(0, Test::Null)]);
+    check(json!({"lang": {"ne": null}}), &[column(0, Test::NotNull)]);
+    check(
+        json!({"lang": ["en", null]}),
+        &[column(0, Test::OneOf { values: vec!["en".into()], or_null: true })],
+    );
+    check(json!({"lang": []}), &[column(0, Test::OneOf { values: vec![], or_null: false })]);
+    check(
+        json!({"year": {"gte": 2020, "$lt": 2024.5}}),
+        &[
+            column(1, Test::Compare(Less, "2024.5".into())),
+            column(1, Test::Compare(GreaterOrEqual, "2020".into())),
+        ],
+    );
+}
+
+#[test]
+fn ranges_exclusions_and_patterns() {
+    use Comparison::*;
+    check(
+        json!({"year": {"between": [2020, 2024]}}),
+        &[Condition::All(vec![
+            column(1, Test::Compare(GreaterOrEqual, "2020".into())),
+            column(1, Test::Compare(LessOrEqual, "2024".into())),
+        ])],
+    );
+    let one_of = Test::OneOf { values: vec!["en".into()], or_null: false };
+    check(json!({"lang": {"nin": ["en"]}}), &[Condition::Not(Box::new(column(0, one_of)))]);
+    let like = |ignores_case| Test::Like { pattern: r"e\\_%".into(), ignores_case };
+    check(json!({"lang": {"like": r"e\\_%"}}), &[column(0, like(false))]);
+    check(json!({"lang": {"ilike": r"e\\_%"}}), &[column(0, like(true))]);
+}
+
+#[test]
+fn arrays_are_asked_for_their_elements() {
+    let contains = |array: &str| column(2, Test::Contains(array.into()));
+    check(json!({"tags": "a"}), &[contains(r#"{"a"}"#)]);
+    check(json!({"tags": {"contains": ["a", 1]}}), &[contains(r#"{"a","1"}"#)]);
+    check(json!({"tags": {"contains": "x\"y\\,{"}}), &[contains(r#"{"x\"y\\,{"}"#)]);
+    check(json!({"tags": ["a"]}), &[column(2, Test::Overlaps(r#"{"a"}"#.into()))]);
+    check(json!({"tags": {"any": []}}), &[column(2, Test::Overlaps("{}".into()))]);
+    check(json!({"tags": {"eq": ["a"]}}), &[equal(2, r#"{"a"}"#)]);
+}
+
+#[test]
+fn paths_lead_into_json() {
+    let at = |path: &[&str], test| {
+        let path = path.iter().map(|&key| key.to_owned()).collect();
+        Condition::Column(ColumnTest { column: 3, path, test })
+    };
+    let equal = |value: &str| Test::Compare(Comparison::Equal, value.into());
+    check(json!({"more.of.0": "x"}), &[at(&["of", "0"], equal("\"x\""))]);
+    check(json!({"more.of": true}), &[at(&["of"], equal("true"))]);
+    check(json!({"more": {"contains": {"a": 1}}}), &[at(&[], Test::Contains("{\"a\":1}".into()))]);
+    let contains = ["1", "\"b\""].map(|value| at(&["of"], Test::Contains(value.into())));
+    check(json!({"more.of": {"any": [1, "b"]}}), &[Condition::Any(contains.into())]);
+    // A column of the whole name goes before a path.
+    check(json!({"more.size": 3}), &[super::tests::equal(4, "3")]);
+    check_error(json!({"year.of": 3}), "unknown column \"year.of\"");
+    check_error(json!({"more.of": {"lt": [1]}}), "compares \"more.of\" with [1]");
+}
+
+#[test]
+fn conditions_stand_within_others() {
+    let all = |conditions: &[Condition]| Condition::All(conditions.into());
+    check(
+        json!({"or": [{"lang": "en", "year": 1}, {"$not": {"lang": "de"}}]}),
+        &[Condition::Any(vec![
+            all(&[equal(0, "en"), equal(1, "1")]),
+            all(&[Condition::Not(Box::new(all(&[equal(0, "de")])))]),
+        ])],
+    );
+    check(json!({"and": []}), &[all(&[])]);
+    check_error(json!({"or": {"lang": "en"}}), "wants a list of objects");
+    check_error(json!({"or": ["en"]}), "wants a list of objects");
+    check_error(json!({"not": [1]}), "wants an object");
+    let nested = |levels| (0..levels).fold(json!({}), |inner, _| json!({ "not": inner }));
+    assert!(parse(&nested(MAX_DEPTH), &columns()).is_ok());
+    check_error(nested(MAX_DEPTH + 1), "more than 32 deep");
+}
+
+#[test]
+fn a_column_goes_before_a_word_of_the_language() {
+    let or = [MetadataColumn { name: "or".into(), kind: MetadataKind::Scalar }];
+    assert_eq!(parse(&json!({"or": 1}), &or).unwrap(), Condition::All(vec![equal(0, "1")]));
+    let either = parse(&json!({"$or": [{"or": 1}]}), &or).unwrap();
+    assert_eq!(either.column_tests().len(), 1);
+    assert!(matches!(either, Condition::All(parts) if matches!(parts[0], Condition::Any(_))));
+}
+
+#[test]
+fn what_cannot_be_understood_is_named() {
+    check_error(json!([1]), "not a JSON object");
+    check_error(json!({"colour": 1}), "unknown column \"colour\"");
+    check_error(json!({"year": {"near": 1}}), "unknown operator \"near\"");
+    check_error(
+        json!({"year": {"like": "2%"}}),
+        "\"like\", which is not for values that are no text",
+    );
+    check_error(json!({"lang": {"like": 2}}), "compares \"lang\" with 2");
+    check_error(json!({"lang": {"like": "2\\"}}), "compares \"lang\"");
+    check_error(json!({"lang": {"contains": "e"}}), "\"contains\", which is not for texts");
+    check_error(json!({"year": {"any": [1]}}), "\"any\", which is not for");
+    check_error(json!({"year": {"gt": [1]}}), "compares \"year\"");
+    check_error(json!({"year": {"in": 3}}), "wants a list");
+    check_error(json!({"year": {"nin": null}}), "wants a list");
+    check_error(json!({"year": {"between": [1]}}), "wants a list of two values");
+    check_error(json!({"year": {}}), "no operator");
+    check_error(json!({"tags": {"lt": "a"}}), "compares \"tags\" with \"a\"");
+    check_error(json!({"tags": [null]}), "compares \"tags\" with null");
+}
