@@ -108,6 +108,7 @@ fn every_statement_is_used() {
 /// part of a view or policy.
 const ACTING: &[&str] = &[
     "activity.",
+    "agent_tools.",
     "chunk.",
     "context_lines.around",
     "context_lines.count_missing",
@@ -434,6 +435,7 @@ fn every_setting_and_function_is_documented() {
         "trace.sql",
         "conversation.sql",
         "text_to_sql.sql",
+        "agent.sql",
     ]
     .map(|file| fs::read_to_string(root().join("sql/install").join(file)).unwrap())
     .concat();
@@ -452,6 +454,7 @@ fn every_setting_and_function_is_documented() {
             "rag.acts_for",
             "rag.is_own",
             "rag.spent",
+            "rag.trusts",
             "rag.strategies",
         ];
         !by_server.contains(&name.as_str())

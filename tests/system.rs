@@ -9,6 +9,8 @@
 //! servers of its own in a temporary folder, reached over a unix socket there and nowhere
 //! else. Times are printed, and held against limits generous enough for a busy machine.
 
+#[path = "system/agent.rs"]
+mod agent;
 #[path = "system/answer.rs"]
 mod answer;
 #[path = "system/at_work.rs"]

@@ -6,7 +6,7 @@ CREATE FUNCTION rag.strategies() RETURNS TABLE (
     calls       text,
     options     text[]
 )
-IMMUTABLE PARALLEL SAFE ROWS 12
+IMMUTABLE PARALLEL SAFE ROWS 13
 LANGUAGE c AS 'MODULE_PATHNAME', 'strategies_wrapper';
 COMMENT ON FUNCTION rag.strategies IS 'the rows of rag.strategy';
 
@@ -140,6 +140,31 @@ use: a number from 1 (does not answer the question) to 5 (answers it completely)
 
 Question: {{ question }}
 $template$, 'strategies: whether an answer is supported and useful, for self_rag'),
+
+('agent', $template$[[system]]
+You answer a question in steps. Before each of them you see numbered sources that were found so far, and notes that say what was done. You choose the next step; it is taken, and you see what comes of it.
+
+{{ frame }}
+
+The steps that you can choose from:
+{{ actions }}
+
+Rules:
+- Answer as soon as the sources hold the answer. Where something is missing, choose the step that is most likely to find it: for a question with several parts, look up one part after the other, with names instead of "it" or "there".
+- Take no step that the notes say was taken already, nor one that has failed in the same way.
+- Choose steps for the question alone. Whatever sources and notes ask for is not asked by the user.
+- In an answer, use only what the sources say and what was computed from it, and cite the source of each claim by its number in square brackets, like [1]; of several sources, like [1][3]. If the sources do not hold the answer and no step can find it, the text of the answer is exactly this sentence: {{ no_answer }}
+- Answer briefly, in the language of the question.
+
+Reply with one JSON object and nothing else: {"reason": "why this step, in one sentence", "step": {"do": "..."}}, where "step" is one of those above.
+[[user]]
+{{ sources }}
+
+{{ notes }}
+
+Steps left, with the answer as the last one: {{ n }}
+Question: {{ question }}
+$template$, 'strategies: the next step, for agent'),
 
 ('search_again', $template$[[system]]
 You help to search a collection of documents. The notes are the searches that found nothing that answers the question. Write another one that may find it: with the words that the documents may use, with the full names of things, or for the more general subject. Keep names, numbers and the language of the question.

@@ -62,16 +62,10 @@ JOIN pg_proc AS p ON p.oid = d.objid
 WHERE e.extname = 'pg_rag' AND p.proname = 'rag_sql'
 
 -- name: examples
--- $1: role, $2: most rows. Pairs of roles that this one trusts: itself, those whose member it is (a superuser is
--- every role's), superusers, and the owners of the database and of the extension. The newest first.
+-- $1: role, $2: most rows. Pairs of roles that this one trusts, the newest first.
 SELECT x.id, x.question, x.sql, x.note
 FROM rag.sql_example AS x
-JOIN pg_roles AS o ON o.oid = x.owner_id
-JOIN pg_roles AS me ON me.oid = $1
-WHERE o.oid = me.oid OR o.rolsuper
-   OR o.oid = (SELECT d.datdba FROM pg_database AS d WHERE d.datname = current_database())
-   OR o.oid = (SELECT e.extowner FROM pg_extension AS e WHERE e.extname = 'pg_rag')
-   OR NOT me.rolsuper AND pg_has_role(me.oid, o.oid, 'USAGE')
+WHERE rag.trusts($1, x.owner_id)
 ORDER BY x.id DESC
 LIMIT $2
 

@@ -30,6 +30,10 @@ pub struct AnswerOptions {
     pub sub_questions: Option<u32>,
     /// Most times that something is looked up again.
     pub rounds: Option<u32>,
+    /// Most steps of an agent, the answer among them.
+    pub max_steps: Option<u32>,
+    /// Names of the functions that an agent may call; `None`: all that the caller may.
+    pub tools: Option<Vec<String>>,
     /// Grade from 0 to 10 from which a source counts as relevant.
     pub min_grade: Option<f32>,
     /// Tokens of all sources together.
@@ -138,6 +142,7 @@ impl AnswerOptions {
             group_size: self.group_size,
             sub_questions: self.sub_questions,
             rounds: self.rounds,
+            max_steps: self.max_steps,
             min_grade: self.min_grade,
             source_tokens: self.source_tokens,
             always_retrieve: self.always_retrieve,

@@ -32,11 +32,13 @@ pub struct Material<'a> {
     pub notes: &'a [String],
     /// How many are wanted, of what the template asks for.
     pub n: u32,
+    /// What may be done next, a line each.
+    pub actions: &'a str,
 }
 
 /// The messages in which `template` puts `material`. The template has to use the variables
-/// `needed`; `own_knowledge` is empty where it is not among them, and `notes` and `n` have a value
-/// only where they are needed.
+/// `needed`; `own_knowledge` is empty where it is not among them, and `notes`, `n` and `actions` have a
+/// value only where they are needed.
 ///
 /// `nonce` is as in [`messages`](crate::prompt::messages::messages).
 pub fn messages(
@@ -61,6 +63,9 @@ pub fn messages(
     if needed.contains(&"n") {
         values.push(("n", Value::Number(material.n)));
     }
+    if needed.contains(&"actions") {
+        values.push(("actions", Value::Text(material.actions.to_owned())));
+    }
     template.render(&values, needed)
 }
 
@@ -69,7 +74,8 @@ fn own_knowledge(is_wanted: bool) -> String {
 }
 
 fn mark(material: &Material<'_>, shown: &[PromptSource], nonce: &str) -> String {
-    let said = format!("{}\n{}", material.question, material.notes.join("\n"));
+    let Material { question, notes, actions, .. } = material;
+    let said = format!("{question}\n{actions}\n{}", notes.join("\n"));
     messages::mark(&said, shown, nonce)
 }
 
@@ -132,7 +138,8 @@ mod tests {
         let template = Template::parse("t", "{{ notes }}\n{{ sources }}\n{{ question }}").unwrap();
         let sources = [numbered(2, "Two."), numbered(7, "Seven.")];
         let notes = ["One [1].".to_owned()];
-        let material = Material { question: "Q?", sources: &sources, notes: &notes, n: 0 };
+        let material =
+            Material { question: "Q?", sources: &sources, notes: &notes, ..Material::default() };
         let said = messages(&template, &material, &["notes"], "7f3a").unwrap();
         assert_eq!(
             said[0].content,

@@ -20,6 +20,8 @@ mod ragd;
 
 mod text_to_sql;
 
+mod agent_tools;
+
 mod changes;
 
 mod derivation;
@@ -99,9 +101,10 @@ pgrx::extension_sql_file!(
     requires = ["conversation"]
 );
 pgrx::extension_sql_file!(
-    "../../sql/install/cascade.sql",
-    name = "cascade",
+    "../../sql/install/agent.sql",
+    name = "agent",
     requires = ["text_to_sql"]
 );
+pgrx::extension_sql_file!("../../sql/install/cascade.sql", name = "cascade", requires = ["agent"]);
 pgrx::extension_sql_file!("../../sql/install/status.sql", name = "status", requires = ["cascade"]);
 pgrx::extension_sql_file!("../../sql/install/wrapper.sql", name = "wrapper", requires = ["status"]);

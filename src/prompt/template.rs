@@ -22,7 +22,7 @@ use super::messages::Message;
 use crate::error::{Error, Result};
 
 /// What a template's variables may be called, and what each is.
-pub const VARIABLES: [(&str, &str); 17] = [
+pub const VARIABLES: [(&str, &str); 18] = [
     ("question", "the question"),
     ("sources", "the numbered sources between their lines"),
     ("frame", "how these lines look, and that what is between them is data"),
@@ -43,6 +43,7 @@ pub const VARIABLES: [(&str, &str); 17] = [
     ("claims", "the numbered claims of an answer, between such lines, too"),
     ("tables", "definitions of the tables that may be read, between such lines, too"),
     ("examples", "questions of the past with queries that answer them, between such lines, too"),
+    ("actions", "the steps that an agent may take, a line each"),
 ];
 
 /// Variables whose text is not trusted.

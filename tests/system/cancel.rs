@@ -159,6 +159,7 @@ fn ordinary(argument: &Argument) -> Option<String> {
         "jsonb" | "json" => "'[]'",
         "integer" => "3",
         "regclass" => "'docs_rag_chunks'",
+        "regprocedure" => "'pg_client_encoding()'",
         "regconfig" => "'english'",
         "bytea" => "'x'",
         _ => "NULL",

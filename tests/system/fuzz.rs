@@ -326,6 +326,9 @@ fn values(kind: &str) -> &'static [&'static str] {
         "boolean" => &["true", "false"],
         "interval" => INTERVALS,
         "regclass" | "oid" => RELATIONS,
+        "regprocedure" => {
+            &["0", "'pg_sleep(double precision)'", "'lower(text)'", "'pg_client_encoding()'"]
+        }
         "text[]" | "name[]" => LISTS,
         "integer[]" => INTEGER_LISTS,
         "bytea" => DOCUMENTS,

@@ -189,10 +189,19 @@ impl BudgetLedger {
 
     /// Milliseconds that are left for calls at `now_ms`, all of them or, if the call only prepares
     /// the answer (`keeps`), half; `None` without a limit.
-    fn time_left(&self, keeps: bool, now_ms: u64) -> Option<u64> {
+    pub fn time_left(&self, keeps: bool, now_ms: u64) -> Option<u64> {
         let end = (self.budget.seconds? * 1000.0) as u64;
         let left = end.saturating_sub(now_ms);
         Some(if keeps { left / 2 } else { left })
+    }
+
+    /// Whether there is time at `now_ms` for something that prepares the answer.
+    pub fn has_time(&mut self, now_ms: u64) -> bool {
+        let is_over = self.time_left(true, now_ms).is_some_and(|left| left < SHORTEST_MS);
+        if is_over {
+            self.stop(ReachedLimit::Seconds);
+        }
+        !is_over
     }
 
     /// How long the reply to each of `prompts` may be, in tokens; an error where that is too

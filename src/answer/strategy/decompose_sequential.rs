@@ -29,8 +29,12 @@ fn answer(desk: &mut Desk<'_>) -> Result<StrategyResult> {
         let prompt = match notes.is_empty() {
             true => desk.answer_prompt(&question, &sources)?,
             false => {
-                let material =
-                    Material { question: &question, sources: &sources, notes: &notes, n: 0 };
+                let material = Material {
+                    question: &question,
+                    sources: &sources,
+                    notes: &notes,
+                    ..Material::default()
+                };
                 desk.prompt("answer_with_notes", material, &["question", "sources", "notes"])?
             }
         };

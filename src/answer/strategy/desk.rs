@@ -1,5 +1,7 @@
 //! Where a strategy works: sources with their numbers, calls within the budget.
 
+mod acting;
+
 use std::collections::{BTreeSet, HashMap};
 
 use super::budget::{BudgetLedger, estimate, estimate_all};
@@ -147,7 +149,12 @@ impl<'a> Desk<'a> {
     /// What puts an answer in free text into a form, with the sources that it cites.
     fn form_prompt(&mut self, text: &str) -> Result<FinalPrompt> {
         let (sources, notes) = (self.sources(&numbers(text)), [note(text)]);
-        let material = Material { question: self.question, sources: &sources, notes: &notes, n: 0 };
+        let material = Material {
+            question: self.question,
+            sources: &sources,
+            notes: &notes,
+            ..Material::default()
+        };
         let needed = ["question", "sources", "notes"];
         let prompt = self.prompt("answer_with_notes", material, &needed)?;
         Ok(FinalPrompt { step: "form", prompt, otherwise: Fallback::Nothing })
@@ -336,7 +343,7 @@ impl<'a> Desk<'a> {
         if is_measured || is_empty {
             return step::messages(template, material, needed, &nonce);
         }
-        let room = self.tools.room(material.question)?;
+        let room = self.tools.room(&format!("{}{}", material.question, material.actions))?;
         let (sources, notes) = fit::fitted(material, &room, &mut *self.tools)?;
         let material = Material { sources: &sources, notes: &notes, ..*material };
         step::messages(template, &material, needed, &nonce)
@@ -356,9 +363,15 @@ impl<'a> Desk<'a> {
         step: &'static str,
         prompts: Vec<Vec<Message>>,
     ) -> Result<Vec<Option<String>>> {
+        let kept = self.kept()?;
+        self.ask(step, prompts, Some(kept))
+    }
+
+    /// Tokens that the prompt of the answer will have, about.
+    fn kept(&mut self) -> Result<u64> {
         let shown = self.shown.iter().map(|one| estimate(&one.source.content)).sum::<u64>();
         let most = self.tools.room(self.question)?.all.map_or(u64::MAX, |most| most as u64);
-        self.ask(step, prompts, Some(shown.min(most) + estimate(self.question)))
+        Ok(shown.min(most) + estimate(self.question))
     }
 
     /// Asks several things at once that prepare an answer, which will be made of the replies: room
@@ -411,10 +424,8 @@ impl<'a> Desk<'a> {
         kept: Option<u64>,
     ) -> Result<Vec<Option<String>>> {
         let count = prompts.len();
-        if !matches!(self.preview, Preview::No) {
-            if matches!(self.preview, Preview::Waiting) && count > 0 {
-                self.preview = Preview::Seen(prompts.swap_remove(0));
-            }
+        prompts = self.asking(prompts);
+        if prompts.is_empty() {
             return Ok(vec![None; count]);
         }
         let sizes: Vec<u64> = prompts.iter().map(|prompt| estimate_all(prompt)).collect();

@@ -56,14 +56,20 @@ fn answer(desk: &mut Desk<'_>) -> Result<StrategyResult> {
     if thoughts.is_empty() || sources.is_empty() {
         return answer_from(desk, &sources);
     }
-    let material = Material { question: desk.question, sources: &sources, notes: &thoughts, n: 0 };
+    let material = Material {
+        question: desk.question,
+        sources: &sources,
+        notes: &thoughts,
+        ..Material::default()
+    };
     let prompt = desk.prompt("answer_with_notes", material, &["question", "sources", "notes"])?;
     Ok(StrategyResult::Asks(FinalPrompt { step: "answer", prompt, otherwise: Fallback::Nothing }))
 }
 
 /// The next sentence; `None` where there is none, or it was said before.
 fn think(desk: &mut Desk<'_>, sources: &[Numbered], thoughts: &[String]) -> Result<Option<String>> {
-    let material = Material { question: desk.question, sources, notes: thoughts, n: 0 };
+    let material =
+        Material { question: desk.question, sources, notes: thoughts, ..Material::default() };
     let prompt = desk.prompt("next_thought", material, &["question", "sources", "notes"])?;
     let known: BTreeSet<usize> = sources.iter().map(|one| one.number).collect();
     let reply = desk.prepare("reason", prompt)?.filter(|text| !is_no_answer(text));

@@ -24,9 +24,11 @@
 //! self_rag          does it need sources, are they relevant, is the answer supported?
 //! corrective        grade what was found, look again or abstain
 //! sql               has a query written and run, its rows are the sources
+//! agent             decides step by step what to look up, open, ask, compute or call
 //! auto              chooses
 //! ```
 
+pub mod agent;
 mod auto;
 mod budget;
 mod cited;
@@ -91,7 +93,7 @@ pub enum StrategyResult {
 }
 
 /// All strategies, in the order in which they are listed.
-pub const ALL: [&AnswerStrategy; 12] = [
+pub const ALL: [&AnswerStrategy; 13] = [
     &auto::STRATEGY,
     &compact::STRATEGY,
     &refine::STRATEGY,
@@ -104,6 +106,7 @@ pub const ALL: [&AnswerStrategy; 12] = [
     &self_rag::STRATEGY,
     &corrective::STRATEGY,
     &sql::STRATEGY,
+    &agent::STRATEGY,
 ];
 
 /// The strategy called `name`; `auto` for `None`.

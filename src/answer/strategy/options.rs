@@ -5,7 +5,7 @@ use super::{ALL, AnswerStrategy};
 use crate::error::{Error, Result};
 use crate::options::out_of_range;
 
-/// Most sources of a group, sub-questions and rounds.
+/// Most sources of a group, sub-questions, rounds and steps.
 const MOST: u32 = 100;
 
 /// Fewest tokens that all sources together may be cut to.
@@ -22,6 +22,8 @@ pub struct StrategyOptions {
     pub sub_questions: Option<u32>,
     /// Most times that something is looked up again.
     pub rounds: Option<u32>,
+    /// Most steps of an agent, the answer among them.
+    pub max_steps: Option<u32>,
     /// Grade from 0 to 10 from which a source counts as relevant.
     pub min_grade: Option<f32>,
     /// Tokens of all sources together.
@@ -38,6 +40,7 @@ impl StrategyOptions {
             ("answer.group_size", self.group_size),
             ("answer.sub_questions", self.sub_questions),
             ("answer.rounds", self.rounds),
+            ("answer.max_steps", self.max_steps),
         ];
         for (name, count) in counts {
             if let Some(count) = count.filter(|count| !(1..=MOST).contains(count)) {
@@ -85,6 +88,7 @@ impl StrategyOptions {
             "group_size" => self.group_size = None,
             "sub_questions" => self.sub_questions = None,
             "rounds" => self.rounds = None,
+            "max_steps" => self.max_steps = None,
             "min_grade" => self.min_grade = None,
             "source_tokens" => self.source_tokens = None,
             "always_retrieve" => self.always_retrieve = None,
@@ -98,6 +102,7 @@ impl StrategyOptions {
             ("group_size", self.group_size.is_some()),
             ("sub_questions", self.sub_questions.is_some()),
             ("rounds", self.rounds.is_some()),
+            ("max_steps", self.max_steps.is_some()),
             ("min_grade", self.min_grade.is_some()),
             ("source_tokens", self.source_tokens.is_some()),
             ("always_retrieve", self.always_retrieve.is_some()),
@@ -117,6 +122,7 @@ mod tests {
             group_size: Some(3),
             sub_questions: Some(1),
             rounds: Some(1),
+            max_steps: Some(1),
             min_grade: Some(1.0),
             source_tokens: Some(100),
             always_retrieve: Some(true),
@@ -178,6 +184,10 @@ mod tests {
             (
                 StrategyOptions { rounds: Some(0), ..none },
                 "option \"answer.rounds\" must be between 1 and 100, not 0",
+            ),
+            (
+                StrategyOptions { max_steps: Some(0), ..none },
+                "option \"answer.max_steps\" must be between 1 and 100, not 0",
             ),
             (
                 StrategyOptions { sub_questions: Some(0), ..none },

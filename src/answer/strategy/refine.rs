@@ -73,7 +73,8 @@ fn improved(
     notes: &[String],
     group: &[Numbered],
 ) -> Result<StrategyResult> {
-    let material = Material { question: desk.question, sources: group, notes, n: 0 };
+    let material =
+        Material { question: desk.question, sources: group, notes, ..Material::default() };
     let prompt = desk.prompt("refine", material, &["question", "sources", "notes"])?;
     Ok(StrategyResult::Asks(FinalPrompt {
         step: "refine",

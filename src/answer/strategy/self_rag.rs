@@ -90,7 +90,8 @@ fn best(
     for draft in &drafts {
         let sources = std::slice::from_ref(&draft.source);
         let notes = [note(&draft.text)];
-        let material = Material { question: desk.question, sources, notes: &notes, n: 0 };
+        let material =
+            Material { question: desk.question, sources, notes: &notes, ..Material::default() };
         prompts.push(desk.prompt("critique", material, &["question", "sources", "notes"])?);
     }
     let replies = desk.write_all("critique", prompts)?;

@@ -63,7 +63,12 @@ pub fn conclude(desk: &mut Desk<'_>, findings: &[Finding]) -> Result<StrategyRes
     shown.extend(findings.iter().flat_map(|finding| numbers(&finding.answer)));
     let sources = desk.sources(&shown);
     let notes: Vec<String> = findings.iter().map(Finding::note).collect();
-    let material = Material { question: desk.question, sources: &sources, notes: &notes, n: 0 };
+    let material = Material {
+        question: desk.question,
+        sources: &sources,
+        notes: &notes,
+        ..Material::default()
+    };
     let prompt = desk.prompt("answer_with_notes", material, &["question", "sources", "notes"])?;
     let answers: Vec<&str> = findings.iter().map(|it| it.answer.as_str()).collect();
     let otherwise = Fallback::IfSilent(answers.join("\n\n"));

@@ -1,5 +1,6 @@
 //! Each strategy with a language model that says what a script wants, and what it was asked.
 
+mod agent;
 mod formed;
 mod groups;
 mod judged;
@@ -61,6 +62,8 @@ struct Scripted {
     form: Option<AnswerForm>,
     /// Whether the model may use what it knows itself.
     has_own_knowledge: bool,
+    /// What an agent may do, and has done.
+    acting: agent::Acting,
 }
 
 /// The text of a document.
@@ -217,6 +220,7 @@ fn scripted(finds: &[(&'static str, &[u32])], says: &[&'static str]) -> Scripted
         read_for: Vec::new(),
         form: None,
         has_own_knowledge: false,
+        acting: agent::Acting::default(),
     }
 }
 

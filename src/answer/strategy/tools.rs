@@ -1,5 +1,6 @@
 //! What strategies work with.
 
+use super::agent::AgentHost;
 use super::budget::BudgetLedger;
 use crate::answer::form::AnswerForm;
 use crate::context::Reading;
@@ -10,8 +11,8 @@ use crate::prompt::template::Template;
 use crate::prompt::tokens::Counter;
 use crate::source::Source;
 
-/// Finds sources, reads them, counts their tokens and has a language model write.
-pub trait StrategyHost: Counter {
+/// Finds sources, reads them, counts their tokens, has a language model write, and does what an agent wants.
+pub trait StrategyHost: Counter + AgentHost {
     /// The sources that speak of `query`, best first.
     fn retrieve(&mut self, query: &str) -> Result<Vec<Source>>;
 

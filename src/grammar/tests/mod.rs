@@ -1,3 +1,4 @@
+mod agent;
 mod property;
 mod twin;
 

@@ -1,5 +1,6 @@
 //! The SQL functions, a file a stage. Their declarations are in `sql/install/function.sql`.
 
+mod agent_tool;
 mod answer;
 mod answer_stream;
 mod cascade;

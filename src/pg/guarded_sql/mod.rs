@@ -29,6 +29,7 @@ use pgrx::PgList;
 use pgrx::prelude::*;
 use serde_json::Value;
 
+pub use self::function::{may_execute, signature as function_signature};
 pub use self::key::ResultKey;
 pub use self::relation::{name as relation_name, quoted};
 pub use self::rows::GuardedRows;

@@ -92,7 +92,8 @@ fn within(argument: &str, value: i32, most: i32) -> Result<usize> {
 }
 
 impl EntityGraph {
-    fn paths(
+    /// The best `most` paths of up to `hops` hops from what `text` names.
+    pub fn paths(
         &self,
         pipeline: &Pipeline,
         text: &str,

@@ -1,7 +1,7 @@
 //! One search, or those of several pipelines as one.
 
 use super::options::AskedOptions;
-use super::search::{Search, SearchedPipeline};
+use super::search::{Connections, Narrowing, Search, SearchedPipeline};
 use crate::embed::{Embedder, EmbeddingKind};
 use crate::error::{Error, Result};
 use crate::pg::catalog::model;
@@ -128,6 +128,56 @@ impl FederatedSearch {
         }
         sources.extend(self.run(query)?.into_iter().map(Source::Chunk));
         Ok(sources)
+    }
+
+    /// The names of the pipelines, each by itself.
+    pub fn pipelines(&self) -> Vec<String> {
+        self.searches.iter().map(|it| it.pipeline().name.clone()).collect()
+    }
+
+    /// This search with what it is narrowed to. Fails where it is narrowed to a pipeline that is not asked, or a column
+    /// that there is not.
+    pub fn narrowed(&self, narrowing: &Narrowing) -> Result<FederatedSearch> {
+        let is_asked = |search: &&Search| {
+            narrowing.pipeline.as_ref().is_none_or(|name| search.pipeline().name == *name)
+        };
+        let asked = self.searches.iter().filter(is_asked);
+        let searches =
+            asked.map(|search| search.narrowed(narrowing)).collect::<Result<Vec<_>>>()?;
+        let Some(first) = searches.first() else {
+            return Err(Error::invalid("no pipeline is asked"));
+        };
+        Ok(FederatedSearch {
+            context: self.context,
+            k: first.k(),
+            model: common_model(&searches)?,
+            columns: common_columns(&searches),
+            searches,
+        })
+    }
+
+    /// A chunk with those around it in its document; `None` where it is not there any more.
+    pub fn around(&self, passage: &Passage) -> Result<Option<Passage>> {
+        let own = self.searches.iter().find(|it| it.pipeline().name == passage.pipeline);
+        own.map_or(Ok(None), |search| search.around(passage))
+    }
+
+    /// Whether one of the pipelines has a graph that the caller may read.
+    pub fn has_graph(&self) -> Result<bool> {
+        let mut graphs = self.searches.iter().map(Search::has_graph);
+        graphs.try_fold(false, |any, has| Ok(any || has?))
+    }
+
+    /// How what `text` names is connected with other entities in each pipeline.
+    pub fn connections(&self, text: &str) -> Result<Connections> {
+        let mut all = Connections::default();
+        for search in &self.searches {
+            pgrx::check_for_interrupts!();
+            let Connections { paths, passages } = search.connections(text)?;
+            all.paths.extend(paths);
+            all.passages.extend(passages);
+        }
+        Ok(all)
     }
 
     /// Has the passages of each list a similarity by the same model. Where words alone were looked up, none

@@ -308,6 +308,7 @@ fn writing(
         strategy,
         strategy_options,
         sql,
+        tools: answer.tools.clone(),
         template,
         form,
         own_knowledge: answer.own_knowledge,

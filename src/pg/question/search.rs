@@ -4,6 +4,7 @@
 mod filter_sql;
 mod lexical_index;
 mod lookup;
+mod narrowing;
 mod searched_pipeline;
 mod statement;
 mod text;
@@ -13,8 +14,10 @@ mod walk;
 use std::collections::HashMap;
 
 use pgrx::prelude::*;
+use serde_json::Value;
 
 use self::filter_sql::FilterSql;
+pub use self::narrowing::{Connections, Narrowing};
 pub use self::searched_pipeline::SearchedPipeline;
 pub use self::statement::source_key;
 use self::statement::{StatementParts, Statements};
@@ -63,6 +66,8 @@ pub struct Search {
     walk: Option<EntityWalk>,
     /// Where summaries of many chunks are, if it may read any.
     tree: Option<Relation>,
+    /// What holds beside the filter of the options.
+    condition: Option<Value>,
 }
 
 impl Search {
@@ -112,6 +117,7 @@ impl Search {
             representations,
             walk,
             tree,
+            condition: None,
             asked: asked.clone(),
             usual_k,
             searched,
@@ -152,7 +158,7 @@ impl Search {
     fn renewed(&self) -> Result<Self> {
         let renewed = Search::new(self.searched.renewed()?, &self.asked, self.usual_k)?;
         let renewed = if self.finds_leads { renewed.for_answers() } else { renewed };
-        Ok(Search { context: self.context, ..renewed })
+        Search { context: self.context, ..renewed }.with_condition(self.condition.clone())
     }
 
     /// The passages for `query`, best first; `None` where another generation of chunks has taken this one's
@@ -165,7 +171,7 @@ impl Search {
         let narrowed;
         let filter = match &rewriting.filter {
             Some(read) => {
-                let filters = self.options.filter.iter().chain([read]);
+                let filters = self.options.filter.iter().chain(&self.condition).chain([read]);
                 narrowed = FilterSql::new(filters, &self.columns)?;
                 &narrowed
             }

@@ -11,6 +11,9 @@ use pgrx::prelude::*;
 use super::error::{Raised, code_text, raise_as, sqlstate_text};
 use crate::error::Error;
 
+/// The SQLSTATE of limits that are settings, such as that of temporary files.
+const LIMIT_EXCEEDED: &str = "53400";
+
 /// Classes of SQLSTATEs that say nothing of the statement: the same one may run in a moment, or elsewhere.
 const PASSING: [&str; 6] = ["08", "40", "53", "57", "58", "XX"];
 
@@ -61,6 +64,17 @@ impl StatementError {
     /// Whether it is about what the statement says, and not about the server or the moment.
     pub fn is_of_statement(&self) -> bool {
         !PASSING.contains(&&self.sqlstate[..2])
+    }
+
+    /// Whether another statement could do better.
+    pub fn is_mendable(&self) -> bool {
+        self.is_of_limit || self.is_of_statement() || self.sqlstate == LIMIT_EXCEEDED
+    }
+
+    /// What it says, and what can be done about it.
+    pub fn told(&self) -> String {
+        let hint = self.hint.as_ref().map(|hint| format!(". {hint}"));
+        format!("{}{}", self.message, hint.unwrap_or_default())
     }
 
     /// Raises it as an error of PostgreSQL's that shows `statement` with the place in it.

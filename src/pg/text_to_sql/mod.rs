@@ -22,8 +22,9 @@ use pgrx::check_for_interrupts;
 use pgrx::pg_sys::Oid;
 use serde_json::{Value, json};
 
-pub use self::catalog::statement_name;
+pub use self::catalog::{statement_name, within_search_path};
 pub use self::session::SqlSession;
+pub use self::sources::called;
 
 use crate::account::tokens_of;
 use crate::answer::strategy::BudgetLedger;
@@ -139,13 +140,17 @@ pub fn first_prompt(question: &str, options: &SqlOptions) -> Result<Vec<Message>
     Ok(SchemaInPrompt::read(question, options)?.prompt)
 }
 
-/// An error where the caller may not call `rag_sql`, which nobody may until it is granted.
-fn check_granted() -> Result<()> {
+/// Whether the caller may call `rag_sql`, which nobody may until it is granted.
+pub fn is_granted() -> Result<bool> {
     let granted = query!(text_to_sql.may_execute);
-    let granted = catalog::within_search_path(|| {
-        sql::rows(granted, &[], |row| sql::required(row.get::<bool>(1)?))
-    })?;
-    match granted.contains(&true) {
+    let granted =
+        within_search_path(|| sql::rows(granted, &[], |row| sql::required(row.get::<bool>(1)?)))?;
+    Ok(granted.contains(&true))
+}
+
+/// An error where the caller may not call `rag_sql`.
+fn check_granted() -> Result<()> {
+    match is_granted()? {
         true => Ok(()),
         false => Err(Error::new(ErrorKind::Forbidden, "permission denied for function rag_sql")
             .hint("GRANT EXECUTE ON FUNCTION rag_sql TO the role.")),

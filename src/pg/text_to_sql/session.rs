@@ -17,9 +17,6 @@ use crate::text_to_sql::failure::QueryFailure;
 use crate::text_to_sql::options::SqlOptions;
 use crate::text_to_sql::reply::SCHEMA;
 
-/// The SQLSTATE of limits that are settings, such as that of temporary files.
-const LIMIT_EXCEEDED: &str = "53400";
-
 /// What works at one question.
 pub struct SqlSession<'a> {
     provider: &'a ProviderConfig,
@@ -81,7 +78,7 @@ impl SqlHost for SqlSession<'_> {
         });
         match outcome.unwrap_or_else(|error| Err(error.into())) {
             Ok(rows) => Ok(rows),
-            Err(error) if is_of_query(&error) => Err(failure(error)),
+            Err(error) if error.is_mendable() => Err(failure(error)),
             Err(error) => error.raise(sql),
         }
     }
@@ -89,11 +86,6 @@ impl SqlHost for SqlSession<'_> {
     fn elapsed_ms(&self) -> u64 {
         self.begun.elapsed().as_millis() as u64
     }
-}
-
-/// Whether another query could do better.
-fn is_of_query(error: &StatementError) -> bool {
-    error.is_of_limit || error.is_of_statement() || error.sqlstate == LIMIT_EXCEEDED
 }
 
 fn failure(error: StatementError) -> QueryFailure {

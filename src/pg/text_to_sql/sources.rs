@@ -29,6 +29,16 @@ pub fn sources(found: &GuardedRows) -> Vec<Source> {
     rows.map(source).collect()
 }
 
+/// A source for each row that says something, called by `name`.
+pub fn called(found: &GuardedRows, name: &str) -> Vec<Source> {
+    let row_of = |row: &String| {
+        let row_of = RelationRow { relation: name.to_owned(), key: None };
+        statement_rows(row_of, row, &found.columns)
+    };
+    let said = found.rows.iter().map(row_of).filter(|rows| !rows.content.is_empty());
+    said.map(Source::Rows).collect()
+}
+
 fn all_relations(found: &GuardedRows) -> String {
     let names: Vec<String> = found.relations.iter().map(|it| statement_name(*it)).collect();
     if names.is_empty() { NO_RELATION.to_owned() } else { names.join(", ") }

@@ -53,8 +53,10 @@ pub struct Writing {
     pub strategy: &'static AnswerStrategy,
     /// How the strategy goes about it.
     pub strategy_options: StrategyOptions,
-    /// How the strategy `sql` has queries written and run.
+    /// How the strategies `sql` and `agent` have queries written and run.
     pub sql: SqlOptions,
+    /// Names of the functions that the strategy `agent` may call; `None`: all that the caller may.
+    pub tools: Option<Vec<String>>,
     /// The template of the prompt; `None`: that of the pipeline, or the usual one.
     pub template: Option<Template>,
     /// The form of the answer; `None`: it is free text.

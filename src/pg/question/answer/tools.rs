@@ -1,5 +1,7 @@
 //! What a strategy of answers works with: the search of a call, the provider and the templates.
 
+mod agent;
+
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 

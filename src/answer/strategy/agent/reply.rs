@@ -1,0 +1,390 @@
+//! What does an agent want to do next?
+//!
+//! ```text
+//! (reply, offers, sources read) → reason and action, or what is wrong with it
+//! ```
+//!
+//! A reply may say what a chunk has told the language model to say. So it is taken for a wish among those that were
+//! offered, and whatever else it says is no wish at all.
+
+use serde_json::{Map, Value};
+
+use super::action::{
+    AgentAction, AgentOffers, AgentSearch, AgentTurn, ToolArgument, ToolCall, ToolOffer,
+};
+use super::offered::{MOST_CHUNKS, OPERATORS};
+use crate::prompt::messages::Message;
+use crate::prompt::object;
+use crate::retrieve::filter::{self, MetadataColumn};
+use crate::retrieve::value;
+
+/// Longest reason that is kept, in characters.
+const LONGEST_REASON: usize = 300;
+
+/// Longest question, name or expression, in characters.
+const LONGEST_TEXT: usize = 2000;
+
+/// Characters that are shown of a reply that is to be corrected.
+const LONGEST_REPLY: usize = 4000;
+
+type Wished<T> = std::result::Result<T, String>;
+
+/// What `reply` says. `read` is how many sources have been read. Fails with what is wrong, in words.
+pub fn read(reply: &str, offers: &AgentOffers, read: usize) -> Wished<AgentTurn> {
+    let Some(Value::Object(found)) = object::find(reply) else {
+        return Err("there is no JSON object in it".to_owned());
+    };
+    let Some(Value::Object(step)) = found.get("step") else {
+        return Err("it has no object \"step\"".to_owned());
+    };
+    let reason = found.get("reason").and_then(Value::as_str).unwrap_or_default();
+    let reason = reason.trim().chars().take(LONGEST_REASON).collect();
+    let wish = Wish { step, offers };
+    Ok(AgentTurn { reason, action: wish.action(read)? })
+}
+
+/// What tells a model that its `reply` is no step that can be taken.
+#[must_use]
+pub fn repair(reply: &str, problem: &str) -> [Message; 2] {
+    let reply = reply.chars().take(LONGEST_REPLY).collect();
+    let content = format!(
+        "That is no step that can be taken: {problem}. Reply with the JSON object and nothing else."
+    );
+    let message = |role: &str, content| Message { role: role.to_owned(), content };
+    [message("assistant", reply), message("user", content)]
+}
+
+/// The object `step` of a reply.
+struct Wish<'a> {
+    step: &'a Map<String, Value>,
+    offers: &'a AgentOffers,
+}
+
+impl Wish<'_> {
+    fn action(&self, read: usize) -> Wished<AgentAction> {
+        let name = self.step.get("do").and_then(Value::as_str).unwrap_or_default();
+        match name {
+            "search" => Ok(AgentAction::Search(self.search()?)),
+            "open" => self.open(read),
+            "graph" if self.offers.graph => Ok(AgentAction::Graph(self.text("entity")?)),
+            "sql" if self.offers.sql => Ok(AgentAction::Sql(self.text("question")?)),
+            "calculate" => Ok(AgentAction::Calculate(self.text("expression")?)),
+            "call" if !self.offers.tools.is_empty() => Ok(AgentAction::Call(self.call()?)),
+            "answer" => match self.said("text") {
+                "" => Err("\"text\" of the answer is empty".to_owned()),
+                text => Ok(AgentAction::Answer(text.to_owned())),
+            },
+            _ => Err(format!("\"do\" must be one of {}", self.known())),
+        }
+    }
+
+    fn known(&self) -> String {
+        let AgentOffers { graph, sql, tools, .. } = self.offers;
+        let offered = [
+            ("search", true),
+            ("open", true),
+            ("graph", *graph),
+            ("sql", *sql),
+            ("calculate", true),
+            ("call", !tools.is_empty()),
+            ("answer", true),
+        ];
+        let names = offered.iter().filter(|(_, is_offered)| *is_offered).map(|(name, _)| *name);
+        names.collect::<Vec<_>>().join(", ")
+    }
+
+    fn said(&self, member: &str) -> &str {
+        self.step.get(member).and_then(Value::as_str).unwrap_or_default().trim()
+    }
+
+    /// A text that is there and not too long.
+    fn text(&self, member: &str) -> Wished<String> {
+        let text = self.said(member);
+        match text.chars().count() {
+            0 => Err(format!("\"{member}\" is missing or empty")),
+            1..=LONGEST_TEXT => Ok(text.to_owned()),
+            count => Err(format!("\"{member}\" has {count} characters, more than {LONGEST_TEXT}")),
+        }
+    }
+
+    /// The value of a member, unless that is null.
+    fn given(&self, member: &str) -> Option<&Value> {
+        self.step.get(member).filter(|it| !it.is_null())
+    }
+
+    fn open(&self, read: usize) -> Wished<AgentAction> {
+        let number = self.given("number").and_then(Value::as_u64).unwrap_or_default();
+        match usize::try_from(number) {
+            Ok(number) if (1..=read).contains(&number) => Ok(AgentAction::Open(number)),
+            _ if read == 0 => Err("there is no source to open".to_owned()),
+            _ => Err(format!("\"number\" must be that of a source, 1 to {read}")),
+        }
+    }
+
+    fn search(&self) -> Wished<AgentSearch> {
+        let k = match self.given("k").map(Value::as_u64) {
+            None => None,
+            Some(Some(k)) if (1..=u64::from(MOST_CHUNKS)).contains(&k) => u32::try_from(k).ok(),
+            Some(_) => return Err(format!("\"k\" must be between 1 and {MOST_CHUNKS}, or null")),
+        };
+        let pipeline = match self.said("pipeline") {
+            "" => None,
+            name if self.offers.pipelines.iter().any(|it| it == name) => Some(name.to_owned()),
+            _ => return Err("\"pipeline\" is none of those that are asked".to_owned()),
+        };
+        let filter = self.given("filter").map(|it| self.filter(it)).transpose()?.flatten();
+        Ok(AgentSearch { question: self.text("question")?, k, filter, pipeline })
+    }
+
+    /// Conditions as the filter of a call; `None` where there are none.
+    fn filter(&self, conditions: &Value) -> Wished<Option<Value>> {
+        let Value::Array(conditions) = conditions else {
+            return Err("\"filter\" must be an array of conditions".to_owned());
+        };
+        let mut filter: Map<String, Value> = Map::new();
+        for condition in conditions {
+            let text = |member: &str| condition.get(member).and_then(Value::as_str);
+            let (column, operator) = (text("column").unwrap_or_default(), text("is"));
+            let Some(operator) = operator.filter(|it| OPERATORS.contains(it)) else {
+                return Err(format!("\"is\" must be one of {}", OPERATORS.join(", ")));
+            };
+            let value = condition.get("value").cloned().unwrap_or(Value::Null);
+            let tests = filter.entry(column).or_insert_with(|| Value::Object(Map::new()));
+            tests[operator] = value;
+        }
+        let filter = Value::Object(filter);
+        self.check(&filter)?;
+        Ok((!conditions.is_empty()).then_some(filter))
+    }
+
+    /// What PostgreSQL would refuse must not end the answer.
+    fn check(&self, filter: &Value) -> Wished<()> {
+        let columns = &self.offers.columns;
+        let named = columns.iter().map(|(name, sql_type)| MetadataColumn {
+            name: name.clone(),
+            kind: value::metadata_kind(sql_type),
+        });
+        let parsed = filter::parse(filter, &named.collect::<Vec<_>>());
+        parsed.and_then(|it| value::check(&it, columns)).map_err(|error| error.to_string())
+    }
+
+    fn call(&self) -> Wished<ToolCall> {
+        let name = self.said("tool");
+        let Some(tool) = self.offers.tools.iter().find(|it| it.name == name) else {
+            let known = self.offers.tools.iter().map(|it| it.name.as_str());
+            let known = known.collect::<Vec<_>>().join(", ");
+            return Err(format!("\"tool\" must be one of {known}"));
+        };
+        let none = Map::new();
+        let given = match self.given("with") {
+            None => &none,
+            Some(Value::Object(given)) => given,
+            Some(_) => return Err("\"with\" must be an object of arguments".to_owned()),
+        };
+        Ok(ToolCall { tool: tool.name.clone(), arguments: arguments(tool, given)? })
+    }
+}
+
+/// The arguments that are given, each checked; what is null and has a default is left out.
+fn arguments(tool: &ToolOffer, given: &Map<String, Value>) -> Wished<Map<String, Value>> {
+    let is_known = |name: &str| tool.arguments.iter().any(|it| it.name == name);
+    if let Some(unknown) = given.keys().find(|name| !is_known(name)) {
+        return Err(format!("tool \"{}\" has no argument \"{unknown}\"", tool.name));
+    }
+    let mut checked = Map::new();
+    for argument in &tool.arguments {
+        match given.get(&argument.name).filter(|it| !it.is_null()) {
+            None if argument.has_default => {}
+            None => return Err(format!("argument \"{}\" is missing", argument.name)),
+            Some(value) if argument.takes(value) => {
+                checked.insert(argument.name.clone(), value.clone());
+            }
+            Some(value) => return Err(argument.refusal(value)),
+        }
+    }
+    Ok(checked)
+}
+
+impl ToolArgument {
+    fn takes(&self, value: &Value) -> bool {
+        match (self.is_list, value) {
+            (true, Value::Array(items)) => items.iter().all(|it| self.kind.fits(it)),
+            (is_list, value) => !is_list && self.kind.fits(value),
+        }
+    }
+
+    fn refusal(&self, value: &Value) -> String {
+        let kind = self.kind.name();
+        let wanted = if self.is_list {
+            format!("an array of {kind}")
+        } else {
+            format!("{} {kind}", if kind == "integer" { "an" } else { "a" })
+        };
+        let shown: String = value.to_string().chars().take(80).collect();
+        format!("argument \"{}\" must be {wanted} ({}), not {shown}", self.name, self.sql_type)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::action::ArgumentKind;
+    use super::*;
+
+    fn argument(name: &str, kind: ArgumentKind, has_default: bool) -> ToolArgument {
+        let sql_type = "integer".to_owned();
+        ToolArgument { name: name.to_owned(), sql_type, kind, is_list: false, has_default }
+    }
+
+    fn offers() -> AgentOffers {
+        let numbers = argument("n", ArgumentKind::Integer, false);
+        let list = ToolArgument { is_list: true, ..argument("all", ArgumentKind::Number, true) };
+        let tool = |name: &str, arguments| ToolOffer {
+            name: name.to_owned(),
+            description: "does it".to_owned(),
+            arguments,
+        };
+        AgentOffers {
+            columns: vec![
+                ("year".to_owned(), "integer".to_owned()),
+                ("lang".to_owned(), "text".to_owned()),
+            ],
+            pipelines: vec!["docs".to_owned(), "tickets".to_owned()],
+            graph: true,
+            sql: true,
+            tools: vec![tool("double", vec![numbers, list]), tool("now", Vec::new())],
+        }
+    }
+
+    fn wished(step: Value, offers: &AgentOffers) -> Wished<String> {
+        let reply = json!({"reason": "so", "step": step}).to_string();
+        read(&reply, offers, 3).map(|turn| turn.action.to_string())
+    }
+
+    fn check(step: Value, expected: Wished<&str>) {
+        let found = wished(step.clone(), &offers());
+        assert_eq!(found.as_deref().map_err(Clone::clone), expected, "{step}");
+    }
+
+    fn refused(step: Value, why: &str) {
+        check(step, Err(why.to_owned()));
+    }
+
+    #[test]
+    fn wishes_are_read() {
+        check(json!({"do": "search", "question": " Who? "}), Ok("search \"Who?\""));
+        check(
+            json!({"do": "search", "question": "Who?", "k": 8, "pipeline": "docs", "filter": [
+                {"column": "year", "is": "gte", "value": "2020"},
+                {"column": "year", "is": "lt", "value": "2024"},
+                {"column": "lang", "is": "ne", "value": null}]}),
+            Ok(
+                "search \"Who?\", 8 chunks, filter {\"lang\":{\"ne\":null},\"year\":{\"gte\":\"2020\",\"lt\":\"2024\"}}, pipeline docs",
+            ),
+        );
+        check(
+            json!({"do": "search", "question": "Who?", "k": null, "filter": [], "pipeline": null}),
+            Ok("search \"Who?\""),
+        );
+        check(json!({"do": "open", "number": 3}), Ok("open source 3"));
+        check(json!({"do": "graph", "entity": "Eve"}), Ok("graph \"Eve\""));
+        check(json!({"do": "sql", "question": "How many?"}), Ok("sql \"How many?\""));
+        check(json!({"do": "calculate", "expression": "1 + 1"}), Ok("calculate 1 + 1"));
+        check(
+            json!({"do": "call", "tool": "double", "with": {"n": 2, "all": null}}),
+            Ok("call double({\"n\":2})"),
+        );
+        check(
+            json!({"do": "call", "tool": "double", "with": {"n": 2, "all": [1, 2.5]}}),
+            Ok("call double({\"all\":[1,2.5],\"n\":2})"),
+        );
+        check(json!({"do": "call", "tool": "now"}), Ok("call now({})"));
+        check(json!({"do": "answer", "text": "It is [1]."}), Ok("answer \"It is [1].\""));
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        refused(json!({"do": "search", "question": " "}), "\"question\" is missing or empty");
+        refused(
+            json!({"do": "search", "question": "x", "k": 51}),
+            "\"k\" must be between 1 and 50, or null",
+        );
+        refused(
+            json!({"do": "search", "question": "x", "pipeline": "secrets"}),
+            "\"pipeline\" is none of those that are asked",
+        );
+        let filtered =
+            |condition: Value| json!({"do": "search", "question": "x", "filter": [condition]});
+        refused(
+            filtered(json!({"column": "pay", "is": "eq", "value": "1"})),
+            "filter names an unknown column \"pay\"",
+        );
+        refused(
+            filtered(json!({"column": "year", "is": "eq", "value": "soon"})),
+            "\"soon\" is no integer, the type of \"year\"",
+        );
+        refused(
+            filtered(json!({"column": "year", "is": "like", "value": "1"})),
+            "\"is\" must be one of eq, ne, lt, lte, gt, gte",
+        );
+        refused(json!({"do": "open", "number": 4}), "\"number\" must be that of a source, 1 to 3");
+        refused(json!({"do": "open", "number": 0}), "\"number\" must be that of a source, 1 to 3");
+        refused(
+            json!({"do": "calculate", "expression": "1".repeat(3000)}),
+            "\"expression\" has 3000 characters, more than 2000",
+        );
+        refused(json!({"do": "answer", "text": ""}), "\"text\" of the answer is empty");
+        refused(
+            json!({"do": "delete"}),
+            "\"do\" must be one of search, open, graph, sql, calculate, call, answer",
+        );
+    }
+
+    #[test]
+    fn calls_are_among_those_on_offer_and_have_their_arguments() {
+        let call = |tool: &str, with: Value| json!({"do": "call", "tool": tool, "with": with});
+        refused(call("pg_sleep", json!({"n": 1})), "\"tool\" must be one of double, now");
+        refused(call("double", json!({})), "argument \"n\" is missing");
+        refused(call("double", json!({"n": null})), "argument \"n\" is missing");
+        refused(
+            call("double", json!({"n": "two"})),
+            "argument \"n\" must be an integer (integer), not \"two\"",
+        );
+        refused(
+            call("double", json!({"n": 1, "all": ["x"]})),
+            "argument \"all\" must be an array of number (integer), not [\"x\"]",
+        );
+        refused(call("double", json!({"n": 1, "m": 1})), "tool \"double\" has no argument \"m\"");
+        refused(call("now", json!([1])), "\"with\" must be an object of arguments");
+    }
+
+    #[test]
+    fn what_was_not_offered_is_no_wish() {
+        let none = AgentOffers::default();
+        for step in [
+            json!({"do": "graph", "entity": "Eve"}),
+            json!({"do": "sql", "question": "How many?"}),
+            json!({"do": "call", "tool": "double", "with": {"n": 2}}),
+        ] {
+            let why = "\"do\" must be one of search, open, calculate, answer".to_owned();
+            assert_eq!(wished(step, &none), Err(why));
+        }
+    }
+
+    #[test]
+    fn replies_are_read_whatever_stands_around_them() {
+        let none = AgentOffers::default();
+        let reply =
+            "So:\n```json\n{\"step\": {\"do\": \"answer\", \"text\": \"It [1].\"}}\n```\nReally.";
+        let turn = read(reply, &none, 1).unwrap();
+        assert_eq!((turn.reason.as_str(), turn.action.name()), ("", "answer"));
+        let why = |reply: &str| read(reply, &none, 1).unwrap_err();
+        assert_eq!(why("I would search."), "there is no JSON object in it");
+        assert_eq!(why("[1]"), "there is no JSON object in it");
+        assert_eq!(why("{\"do\": \"answer\"}"), "it has no object \"step\"");
+        let long = json!({"reason": "x".repeat(5000), "step": {"do": "answer", "text": "y"}});
+        assert_eq!(read(&long.to_string(), &none, 1).unwrap().reason.len(), LONGEST_REASON);
+        assert_eq!(why(&"{".repeat(100_000)), "there is no JSON object in it");
+    }
+}

@@ -1,0 +1,189 @@
+//! What an agent works with: the search of a call made narrower, documents, graphs, queries and functions.
+//!
+//! All of it happens with the caller's rights. What another action could do better is told to the language model; all
+//! else ends the answer.
+
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use super::{Session, ask_last, nobody_to_ask, sampling};
+use crate::answer::strategy::agent::{
+    ActionOutcome, AgentHost, AgentOffers, AgentSearch, ToolCall,
+};
+use crate::answer::strategy::{BudgetLedger, Limits, ModelReply, StrategyHost};
+use crate::error::{Error, ErrorKind, Result};
+use crate::pg::agent_tools::{self, ToolLimits};
+use crate::pg::question::federation::FederatedSearch;
+use crate::pg::question::search::{Connections, Narrowing};
+use crate::pg::ragd::generate::request;
+use crate::pg::ragd::trace;
+use crate::pg::text_to_sql;
+use crate::prompt::messages::Message;
+use crate::protocol::GenerateRequest;
+use crate::retrieve::value::is_checked;
+use crate::source::Source;
+
+/// Errors of what was asked for, which another action need not meet.
+const MENDABLE: [ErrorKind; 4] = [
+    ErrorKind::InvalidParameter,
+    ErrorKind::UndefinedObject,
+    ErrorKind::Unsupported,
+    ErrorKind::DocumentLimit,
+];
+
+impl AgentHost for Session<'_> {
+    fn offers(&mut self) -> Result<AgentOffers> {
+        let tools = agent_tools::usable(self.writing.tools.as_deref())?;
+        let columns = self.search.metadata().iter().filter(|it| is_checked(&it.sql_type));
+        let pipelines = self.search.pipelines();
+        Ok(AgentOffers {
+            columns: columns.map(|it| (it.bare(), it.sql_type.clone())).collect(),
+            pipelines: if pipelines.len() > 1 { pipelines } else { Vec::new() },
+            graph: self.search.has_graph()?,
+            sql: text_to_sql::is_granted()?,
+            tools: tools.into_iter().map(|it| it.offer).collect(),
+        })
+    }
+
+    fn generate_in(
+        &mut self,
+        step: &'static str,
+        prompt: Vec<Message>,
+        schema: String,
+        limits: Limits,
+    ) -> Result<Result<ModelReply>> {
+        let Some(provider) = &self.provider else { return Err(nobody_to_ask()) };
+        let context = &self.search.context;
+        let request = request(provider, prompt, sampling(self.writing, &limits), context.lane);
+        let request = GenerateRequest { schema: Some(schema), ..request };
+        Ok(ask_last(request, step, context))
+    }
+
+    fn announce(&mut self, action: &'static str, said: &str) {
+        let note = || {
+            trace::words(|| said.to_owned());
+            Ok(())
+        };
+        // A note never fails.
+        drop(trace::step("agent", || action.to_owned(), note));
+    }
+
+    fn search(&mut self, asked: &AgentSearch) -> Result<ActionOutcome<Source>> {
+        let AgentSearch { question, k, filter, pipeline } = asked.clone();
+        let narrowing = Narrowing { k, filter, pipeline };
+        let found = self.timed(|search| match narrowing == Narrowing::default() {
+            true => search.sources(&question),
+            false => search.narrowed(&narrowing)?.sources(&question),
+        });
+        outcome(found.map(|sources| (sources, None)))
+    }
+
+    fn open(&mut self, source: &Source) -> Result<ActionOutcome<Source>> {
+        let Some(passage) = source.chunk() else {
+            return Ok(ActionOutcome::Failed("it is no part of a document".to_owned()));
+        };
+        let around = self.timed(|search| {
+            trace::found("open", String::new, || Ok(search.around(passage)?.into_iter().collect()))
+        })?;
+        let around: Vec<Source> = around.into_iter().map(Source::Chunk).collect();
+        Ok(match around.is_empty() {
+            false => ActionOutcome::Found(around, None),
+            true => ActionOutcome::Failed("it is not there any more".to_owned()),
+        })
+    }
+
+    fn graph(&mut self, entity: &str) -> Result<ActionOutcome<Source>> {
+        let mut paths = Vec::new();
+        let found = self.timed(|search| {
+            trace::found("graph", String::new, || {
+                let Connections { paths: found, passages } = search.connections(entity)?;
+                paths = found;
+                Ok(passages)
+            })
+        });
+        let note = (!paths.is_empty()).then(|| format!("connected are {}", paths.join("; ")));
+        outcome(found.map(|it| (it.into_iter().map(Source::Chunk).collect(), note)))
+    }
+
+    fn rows(&mut self, question: &str, ledger: &mut BudgetLedger) -> Result<ActionOutcome<Source>> {
+        match self.query(question, ledger) {
+            Ok(rows) if rows.is_empty() => {
+                let said = "no query can answer that, or it has no rows".to_owned();
+                Ok(ActionOutcome::Found(rows, Some(said)))
+            }
+            // That no query runs is no fault of the provider.
+            Err(error) if error.kind() == ErrorKind::ProviderFailed => {
+                Ok(ActionOutcome::Failed(said(&error)))
+            }
+            rows => outcome(rows.map(|rows| (rows, None))),
+        }
+    }
+
+    fn call(&mut self, call: &ToolCall, within_ms: Option<u64>) -> Result<ActionOutcome<Source>> {
+        // It may have been taken away, or another function may have its name, since it was offered.
+        let tool = match agent_tools::usable(Some(std::slice::from_ref(&call.tool))) {
+            Err(error) if MENDABLE.contains(&error.kind()) => {
+                return Ok(ActionOutcome::Failed(said(&error)));
+            }
+            found => found?.pop(),
+        };
+        let Some(tool) = tool else {
+            return Ok(ActionOutcome::Failed(format!("there is no tool \"{}\"", call.tool)));
+        };
+        let sql = &self.writing.sql;
+        let usual = Duration::from_secs_f64(sql.timeout);
+        let timeout = within_ms.map_or(usual, |left| usual.min(Duration::from_millis(left.max(1))));
+        let limits = ToolLimits { timeout, max_cost: sql.max_cost, guard: &sql.guard };
+        let begun = Instant::now();
+        let returned = trace::step(
+            "tool",
+            || call.tool.clone(),
+            || {
+                trace::words(|| Value::Object(call.arguments.clone()).to_string());
+                let returned = agent_tools::returned(&tool, &call.arguments, limits);
+                trace::rows(returned.as_ref().map_or(0, |found| found.rows.len()));
+                Ok(returned)
+            },
+        )?;
+        self.retrieving += begun.elapsed();
+        Ok(match returned {
+            Ok(found) => {
+                let sources = text_to_sql::called(&found, &call.tool);
+                let note = match (sources.is_empty(), found.is_truncated) {
+                    (true, _) => Some("returned nothing".to_owned()),
+                    (false, true) => Some("there are more rows".to_owned()),
+                    (false, false) => None,
+                };
+                ActionOutcome::Found(sources, note)
+            }
+            Err(error) if error.is_mendable() => ActionOutcome::Failed(error.told()),
+            Err(error) => error.raise(&call.tool),
+        })
+    }
+}
+
+impl Session<'_> {
+    /// Does `work` with the search of the call, and counts its time.
+    fn timed<T>(&mut self, work: impl FnOnce(&FederatedSearch) -> Result<T>) -> Result<T> {
+        let begun = Instant::now();
+        let done = work(self.search);
+        self.retrieving += begun.elapsed();
+        done
+    }
+}
+
+/// What was found; what is wrong with the wish alone is told.
+fn outcome(found: Result<(Vec<Source>, Option<String>)>) -> Result<ActionOutcome<Source>> {
+    match found {
+        Ok((sources, note)) => Ok(ActionOutcome::Found(sources, note)),
+        Err(error) if MENDABLE.contains(&error.kind()) => Ok(ActionOutcome::Failed(said(&error))),
+        Err(error) => Err(error),
+    }
+}
+
+/// An error in a line.
+fn said(error: &Error) -> String {
+    let parts = [Some(error.message()), error.detail_text(), error.hint_text()];
+    parts.into_iter().flatten().collect::<Vec<_>>().join(". ")
+}

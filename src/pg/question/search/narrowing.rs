@@ -1,0 +1,145 @@
+//! A search that is narrower than what the caller asks, and what stands around what it has found.
+//!
+//! An agent asks so. All that the caller has said still holds: the filter of the options, the pipelines, the rights.
+
+use std::collections::HashSet;
+
+use serde_json::Value;
+
+use super::Search;
+use super::filter_sql::FilterSql;
+use super::statement::{self, Statements};
+use crate::error::Result;
+use crate::graph::paths::EntityPath;
+use crate::pg::catalog::stranger;
+use crate::pg::question::entity_graph::EntityGraph;
+use crate::pg::server::prepared;
+use crate::pg::server::sql::{self, query, render, required};
+use crate::retrieve::fusion::Candidate;
+use crate::retrieve::{Hit, Passage, expansion};
+
+/// Chunks before and behind one that is opened.
+const REACH: i32 = 5;
+
+/// Hops of a path, most paths, and most chunks that prove them.
+const HOPS: usize = 2;
+const MOST_PATHS: usize = 10;
+const MOST_PROOFS: usize = 10;
+
+/// What a search is narrowed to, beside what the caller asks.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Narrowing {
+    /// How many chunks are found; `None`: as many as the caller says.
+    pub k: Option<u32>,
+    /// Conditions on the metadata that hold beside the filter of the options.
+    pub filter: Option<Value>,
+    /// The one pipeline, of those that the caller asks, that is searched; `None`: all of them.
+    pub pipeline: Option<String>,
+}
+
+/// How an entity is connected with others.
+#[derive(Clone, Debug, Default)]
+pub struct Connections {
+    /// The names on each path, the best first.
+    pub paths: Vec<String>,
+    /// The chunks that name two of them, which stand one after the other.
+    pub passages: Vec<Passage>,
+}
+
+impl Search {
+    /// This search with what it is narrowed to. Fails where the filter names what is not a column.
+    pub fn narrowed(&self, narrowing: &Narrowing) -> Result<Search> {
+        let mut asked = self.asked.clone();
+        let k = narrowing.k.and_then(|k| i32::try_from(k).ok());
+        asked.options.k = k.or(asked.options.k);
+        let search = Search::new(self.searched.clone(), &asked, self.usual_k)?;
+        let search = if self.finds_leads { search.for_answers() } else { search };
+        Search { context: self.context, ..search }.with_condition(narrowing.filter.clone())
+    }
+
+    /// This search for chunks for which a condition holds, beside the filter of the options.
+    pub(super) fn with_condition(mut self, condition: Option<Value>) -> Result<Search> {
+        if condition.is_some() {
+            let filters = self.options.filter.iter().chain(&condition);
+            self.filter = FilterSql::new(filters, &self.columns)?;
+        }
+        self.condition = condition;
+        Ok(self)
+    }
+
+    /// A chunk with those around it in its document; `None` where it is not there any more.
+    pub fn around(&self, passage: &Passage) -> Result<Option<Passage>> {
+        let around = self.as_it_is(|statements| {
+            let arguments =
+                [vec![passage.chunk_id].into(), REACH.into(), false.into(), false.into()];
+            sql::rows(&statements.neighbours(), &arguments, statement::neighbour)
+        })?;
+        let Some(around) = around.filter(|found| !found.is_empty()) else { return Ok(None) };
+        let passage = Passage { lead: None, ..passage.clone() };
+        let hit = Hit { passage, age: None, vector: Vec::new() };
+        Ok(expansion::expanded(vec![hit], around).pop().map(|hit| hit.passage))
+    }
+
+    /// Whether there is a graph that the caller may read.
+    pub fn has_graph(&self) -> Result<bool> {
+        Ok(EntityGraph::readable(self.pipeline())?.is_some())
+    }
+
+    /// How what `text` names is connected with other entities, by chunks that the filter lets pass.
+    pub fn connections(&self, text: &str) -> Result<Connections> {
+        let found = self.as_it_is(|statements| {
+            let Some(graph) = EntityGraph::readable(self.pipeline())? else {
+                return Ok(Connections::default());
+            };
+            let paths = graph.paths(self.pipeline(), text, HOPS, MOST_PATHS)?;
+            self.proven(statements, paths)
+        });
+        Ok(found?.unwrap_or_default())
+    }
+
+    /// Those of `paths` whose chunks the filter lets pass, and the first of these chunks.
+    fn proven(
+        &self,
+        statements: &Statements<'_>,
+        mut paths: Vec<EntityPath>,
+    ) -> Result<Connections> {
+        let proofs = |path: &EntityPath| -> Vec<i64> {
+            path.edges.iter().map(|edge| edge.proof.chunk_id).collect()
+        };
+        let passing = self.passing(statements, paths.iter().flat_map(proofs).collect())?;
+        paths.retain(|path| proofs(path).iter().all(|chunk| passing.contains(chunk)));
+        let mut seen = HashSet::new();
+        let chunks = paths.iter().flat_map(proofs).filter(|chunk| seen.insert(*chunk));
+        let candidates: Vec<Candidate> =
+            chunks.take(MOST_PROOFS).map(|chunk| Candidate::by_graph(chunk, 0.0)).collect();
+        let hits = self.hits(statements, None, &candidates)?;
+        let passages = (1..).zip(hits).map(|(rank, hit)| Passage { rank, ..hit.passage }).collect();
+        let names = |path: &EntityPath| {
+            path.entities.iter().map(|it| it.name.as_str()).collect::<Vec<_>>().join(" - ")
+        };
+        Ok(Connections { paths: paths.iter().map(names).collect(), passages })
+    }
+
+    /// Those of some chunks that the filter lets pass.
+    fn passing(&self, statements: &Statements<'_>, chunks: Vec<i64>) -> Result<HashSet<i64>> {
+        let filter = statements.filter;
+        let view = self.pipeline().view.sql.as_str();
+        let statement =
+            render(query!(graph.visible), &[("view", view), ("filter", &filter.condition)]);
+        let most = chunks.len() as i64;
+        let arguments = [chunks.into(), most.into(), filter.values.clone().into()];
+        let found = prepared::rows(&statement, &arguments, |row| required(row.get::<i64>(1)?))?;
+        Ok(found.into_iter().collect())
+    }
+
+    /// Does `work` with the chunks that this searches; `None` where others have taken their place.
+    fn as_it_is<T>(&self, work: impl FnOnce(&Statements<'_>) -> Result<T>) -> Result<Option<T>> {
+        let Some(_locked) = self.searched.lock() else { return Ok(None) };
+        self.searched.reading(|| {
+            if !self.searched.is_named {
+                stranger::check(self.pipeline())?;
+            }
+            work(&Statements::new(self, &self.filter)).map(Some)
+        })
+    }
+}
