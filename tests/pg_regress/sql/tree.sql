@@ -72,7 +72,6 @@ CALL rag_run('handbook');
 SELECT count(*) FROM handbook_rag_chunks_tree;
 
 -- Rights.
-CREATE ROLE regress_reader;
 GRANT SELECT ON handbook, handbook_rag, handbook_rag_chunks TO regress_reader;
 SET ROLE regress_reader;
 SELECT * FROM rag_summary('2');
@@ -109,4 +108,3 @@ SELECT rag_drop_pipeline('part'), rag_drop_pipeline('handbook');
 SELECT count(*) FROM pg_class WHERE relname LIKE '%\_tree';
 DROP TABLE handbook, part, before;
 DROP FUNCTION summaries;
-DROP ROLE regress_reader;
