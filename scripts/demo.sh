@@ -55,7 +55,7 @@ ask_questions() {
         psql_demo --dbname="$DATABASE" --tuples-only --no-align | python3 scripts/print_answers.py
 }
 
-# Until Ctrl-C.
+# Until Ctrl-C. Whoever uses this machine may ask: there is nothing in the database but the manual.
 serve() {
     local socket
     socket=$(scripts/cluster.sh socket demo "$VERSION")

@@ -119,8 +119,10 @@ impl From<tokio_postgres::Error> for Failure {
 fn from_postgres(said: &DbError) -> Failure {
     let sqlstate = said.code().code();
     let (status, code) = status_of(sqlstate);
+    let repeat =
+        (status == StatusCode::SERVICE_UNAVAILABLE).then_some("the request can be repeated");
     Failure {
-        hint: said.hint().map(Box::from),
+        hint: said.hint().or(repeat).map(Box::from),
         detail: said.detail().map(Box::from),
         sqlstate: Some(sqlstate.into()),
         retry_after: matches!(status.as_u16(), 429 | 503).then_some(5),

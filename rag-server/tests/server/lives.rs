@@ -20,7 +20,6 @@ fn until(sql: &str, expected: i64, most: Duration) {
     }
 }
 
-// One test, since both look at all sessions of the database.
 #[test]
 fn a_statement_ends_with_who_waits_for_it() {
     let Some(server) = Server::start(&[]) else { return };
@@ -51,6 +50,22 @@ fn sessions_that_were_ended_are_made_anew() {
          WHERE application_name = 'rag-server' AND state = 'idle' AND usename = 'rag_server_reader'",
     );
     sleep(Duration::from_millis(200));
+    assert_eq!(server.get("/v1/models").status, 200);
+}
+
+#[test]
+fn a_session_that_is_ended_in_the_middle_is_an_error() {
+    let Some(server) = Server::start(&[]) else { return };
+    let question = json!({"question": "Who is slow?", "pipeline": "slow"}).to_string();
+    let mut client = send(&server.address, Some(READER), "/ask", Some(&question));
+    until(RUNNING, 1, Duration::from_secs(20));
+    let end = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+         WHERE application_name = 'rag-server' AND wait_event = 'PgSleep'";
+    assert_eq!(number(end), 1);
+    let mut response = String::new();
+    client.read_to_string(&mut response).unwrap();
+    assert!(response.starts_with("HTTP/1.1 503"), "{response}");
+    assert!(response.contains("57P01") && response.contains("can be repeated"), "{response}");
     assert_eq!(server.get("/v1/models").status, 200);
 }
 
