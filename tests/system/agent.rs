@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use postgres::Client;
 use serde_json::{Value, json};
 
-use super::cluster::Cluster;
+use super::cluster::{Cluster, wait_for};
 use super::documents::{assert_fails, count, describe};
 use super::http_server::{Reply, Request, Server};
 use super::provider::server;
@@ -244,7 +244,7 @@ fn a_tool_is_called_by_whom_it_is_for() {
 fn a_call_changes_nothing_and_ends_in_time() {
     let script = [
         call("burn", json!({"mill": "Ghent"})),
-        call("nap", json!({"seconds": 60})),
+        call("nap", json!({"seconds": 600})),
         call("day_after", json!({"day": "soon"})),
         call("day_after", json!({"day": "2026-12-31'; DELETE FROM stock; --"})),
         call("sacks", json!({"mill": "Mol", "months": null})),
@@ -263,7 +263,7 @@ fn a_call_changes_nothing_and_ends_in_time() {
         .unwrap();
     let begun = Instant::now();
     let answer = ask(&mut client, r#"{"answer": {"max_steps": 8, "sql": {"timeout": 0.5}}}"#);
-    assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
+    assert!(begun.elapsed() < Duration::from_secs(300), "{:?}", begun.elapsed());
     let outcomes = answer.outcomes();
     assert!(
         outcomes[1].starts_with("failed: ") && outcomes[1].contains("read-only"),
@@ -378,17 +378,13 @@ fn steps_are_seen_in_the_trace_and_can_be_cancelled() {
     assert_eq!(of("tool"), ["sacks: {\"mill\":\"Ghent\"}"]);
     assert_eq!(of("write"), ["agent", "agent", "agent"]);
     drop(http);
-    let http = Server::answer(|_| search("oil").delay(Duration::from_secs(60)));
+    let http = Server::answer(|_| search("oil").delay(Duration::from_secs(600)));
     client.batch_execute("RESET ROLE").unwrap();
     client.batch_execute(&server("slow", &http)).unwrap();
     client.batch_execute("SET rag.llm = 'slow'; SET statement_timeout = '5s'").unwrap();
     let ask = format!("SELECT rag_answer('{QUESTION}', 'docs', strategy => 'agent')");
     assert_fails(&mut client, &ask, &["57014"]);
-    let begun = Instant::now();
-    while http.abandoned() < 1 && begun.elapsed() < Duration::from_secs(40) {
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    assert_eq!(http.abandoned(), 1, "the call goes on that nobody waits for");
+    assert!(wait_for(|| http.abandoned() == 1), "the call goes on that nobody waits for");
 }
 
 #[test]

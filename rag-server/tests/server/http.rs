@@ -177,9 +177,9 @@ fn what_is_wrong_is_said_in_the_shape_of_openai() {
 
 #[test]
 fn too_many_requests_are_told_when_to_come_back() {
-    let Some(server) = Server::start(&["--rate", "3"]) else { return };
-    let statuses: Vec<_> = (0..4).map(|_| server.get("/v1/models").status).collect();
-    assert_eq!(statuses, [200, 200, 200, 429]);
+    let Some(server) = Server::start(&["--rate", "1"]) else { return };
+    let statuses: Vec<_> = (0..2).map(|_| server.get("/v1/models").status).collect();
+    assert_eq!(statuses, [200, 429]);
     assert!(server.get("/v1/models").head.contains("retry-after: "));
     // Others are not limited by it.
     assert_eq!(request(&server.address, Some(STRANGER), "/v1/models", None).status, 200);

@@ -32,7 +32,7 @@ const SETUP: &str = "
     CREATE TABLE slow (id integer PRIMARY KEY, body text NOT NULL);
     INSERT INTO slow VALUES (1, 'Snails are slow.');
     ALTER TABLE slow ENABLE ROW LEVEL SECURITY;
-    CREATE POLICY slow ON slow FOR SELECT USING (pg_sleep(60) IS NOT NULL);
+    CREATE POLICY slow ON slow FOR SELECT USING (pg_sleep(600) IS NOT NULL);
     GRANT SELECT ON slow TO rag_server_reader;
     SELECT rag_create_pipeline('slow', 'body', refresh => 'sync');
     GRANT EXECUTE ON FUNCTION rag_sql_run TO rag_server_reader;
@@ -217,7 +217,7 @@ impl Response {
 /// Begins a request.
 pub fn send(address: &str, token: Option<&str>, path: &str, body: Option<&str>) -> TcpStream {
     let mut stream = TcpStream::connect(address).unwrap();
-    stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(120))).unwrap();
     let method = if body.is_some() { "POST" } else { "GET" };
     let mut head = format!("{method} {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n");
     head.push_str("Accept: application/json, text/event-stream\r\n");
