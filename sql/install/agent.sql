@@ -30,15 +30,22 @@ SELECT pg_catalog.pg_extension_config_dump('rag.tool_definition', '');
 SELECT pg_catalog.pg_extension_config_dump('rag.tool_definition_id_seq', '');
 
 -- Whoever adds a tool says what a language model does with the caller's rights, and whoever owns the function what is
--- done then: both must be trusted. The types of a function may be gone, so it is looked up for trusted rows only.
+-- done then: both must be trusted. A function is found by its name and types as they are written in the row: to have
+-- PostgreSQL read them as the caller would fail where the caller may not use the schema of one.
 CREATE VIEW rag.tool WITH (security_barrier = true) AS
 SELECT DISTINCT ON (t.name) t.name, p.oid::regprocedure AS function, t.description, t.owner, t.created_at
 FROM pg_roles AS me
 JOIN rag.tool_definition AS t ON rag.trusts(me.oid, t.owner_id)
-JOIN pg_proc AS p ON p.oid = CASE WHEN rag.trusts(me.oid, t.owner_id) THEN to_regprocedure(t.function) END::oid
+JOIN (pg_proc AS p JOIN pg_namespace AS n ON n.oid = p.pronamespace)
+  ON format('%I.%I', n.nspname, p.proname) = left(t.function, -length(substring(t.function FROM '\([^(]*$')))
 WHERE me.rolname = current_user
+  AND t.function = format('%I.%I(%s)', n.nspname, p.proname, (
+      SELECT string_agg(format('%I.%I', s.nspname, a.typname), ', ' ORDER BY u.place)
+      FROM unnest(p.proargtypes::oid[]) WITH ORDINALITY AS u (type, place)
+      JOIN pg_type AS a ON a.oid = u.type
+      JOIN pg_namespace AS s ON s.oid = a.typnamespace))
   AND rag.trusts(me.oid, p.proowner)
-  AND has_schema_privilege(p.pronamespace, 'USAGE')
+  AND has_schema_privilege(n.oid, 'USAGE')
   AND has_function_privilege(p.oid, 'EXECUTE')
 ORDER BY t.name, t.owner_id = me.oid DESC, t.id DESC;
 COMMENT ON VIEW rag.tool IS 'functions that your agents may call: added by roles that you trust, of owners that you trust, with EXECUTE for you';

@@ -82,6 +82,19 @@ SELECT name FROM rag.tool;
 RESET ROLE;
 GRANT EXECUTE ON FUNCTION sacks TO PUBLIC;
 
+-- One in a schema that a role may not use is none of its tools, and does no harm to the others.
+CREATE SCHEMA staff;
+CREATE DOMAIN staff.code AS text;
+CREATE FUNCTION staff.wage(code staff.code) RETURNS integer STABLE LANGUAGE sql AS 'SELECT 1';
+CREATE FUNCTION shift(code staff.code) RETURNS integer STABLE LANGUAGE sql AS 'SELECT 1';
+SELECT rag_add_tool('wage', 'staff.wage(staff.code)', 'wages'), rag_add_tool('shift', 'shift(staff.code)', 'shifts');
+SELECT name FROM rag.tool;
+SET ROLE regress_reader;
+SELECT name FROM rag.tool;
+RESET ROLE;
+DROP SCHEMA staff CASCADE;
+SELECT rag_drop_tool('wage'), rag_drop_tool('shift');
+
 -- A function that is renamed or gone is no tool; its row stays.
 ALTER FUNCTION sacks RENAME TO bags;
 SELECT name FROM rag.tool;

@@ -171,11 +171,19 @@ impl AgentAction {
         }
     }
 
-    /// What tells it from others: case and white space don't.
+    /// What tells it from others. Case and white space of a question or name don't, those of values do.
     #[must_use]
     pub fn key(&self) -> String {
-        let said = self.to_string().to_lowercase();
-        said.split_whitespace().collect::<Vec<_>>().join(" ")
+        let plain =
+            |text: &str| text.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ");
+        let action = match self.clone() {
+            AgentAction::Search(it) => {
+                AgentAction::Search(AgentSearch { question: plain(&it.question), ..it })
+            }
+            AgentAction::Graph(entity) => AgentAction::Graph(plain(&entity)),
+            other => other,
+        };
+        action.to_string()
     }
 }
 

@@ -82,7 +82,7 @@ impl ExpressionReader<'_> {
         let mut value = self.product()?;
         while let Some(sign) = self.take(&['+', '-', '−']) {
             let other = self.product()?;
-            value = if sign == '+' { value + other } else { value - other };
+            value = exact(if sign == '+' { value + other } else { value - other }, "a sum")?;
         }
         Ok(value)
     }
@@ -94,11 +94,12 @@ impl ExpressionReader<'_> {
             if !['*', '×'].contains(&sign) && other == 0.0 {
                 return Err("division by zero".to_owned());
             }
-            value = match sign {
+            let result = match sign {
                 '*' | '×' => value * other,
                 '%' => value % other,
                 _ => value / other,
             };
+            value = exact(result, "a product")?;
         }
         Ok(value)
     }
@@ -122,7 +123,7 @@ impl ExpressionReader<'_> {
         let base = self.single()?;
         match self.take(&['^']) {
             None => Ok(base),
-            Some(_) => finite(base.powf(self.signed()?), "the power"),
+            Some(_) => exact(base.powf(self.signed()?), "a power"),
         }
     }
 
@@ -158,7 +159,7 @@ impl ExpressionReader<'_> {
             return Err(format!("there is no function \"{name}\", but {FUNCTIONS}"));
         };
         let given = self.arguments(most)?;
-        finite(called(&name, &given), &name)
+        exact(called(&name, &given), &name)
     }
 
     /// What stands between parentheses: from one to `most` expressions.
@@ -209,8 +210,13 @@ fn rounded(value: f64, digits: f64) -> f64 {
     f64::round(scaled) / factor
 }
 
-fn finite(value: f64, what: &str) -> Reckoned<f64> {
-    if value.is_finite() { Ok(value) } else { Err(format!("{what} is no number")) }
+/// What is reckoned with further, which must not have lost digits already.
+fn exact(value: f64, what: &str) -> Reckoned<f64> {
+    match value {
+        value if value.is_nan() => Err(format!("{what} is no number")),
+        value if value.abs() >= TOO_LARGE => Err(format!("{what} is too large")),
+        value => Ok(value),
+    }
 }
 
 #[cfg(test)]
@@ -267,8 +273,12 @@ mod tests {
         refused("(1, 2)", "\",\" at character 3 is not expected");
         refused("abs(1, 2)", "\",\" at character 6 is not expected");
         refused("sqrt(-1)", "sqrt is no number");
-        refused("10 ^ 400", "the power is no number");
-        refused("10 ^ 15", "the result is too large");
+        refused("10 ^ 400", "a power is too large");
+        refused("10 ^ 15", "a power is too large");
+        // Digits that are lost on the way would make the rest wrong.
+        refused("3 ^ 40 % 10", "a power is too large");
+        refused("(100000000 * 100000000 + 1) - 100000000 * 100000000", "a product is too large");
+        refused("900000000000000 + 900000000000000 - 1", "a sum is too large");
         refused("1000000000000000", "1000000000000000 is too large");
         refused(
             "pg_sleep(9)",

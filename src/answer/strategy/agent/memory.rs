@@ -80,7 +80,7 @@ pub fn found(numbers: &[usize], new: usize, note: Option<&str>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::action::AgentSearch;
+    use super::super::action::{AgentSearch, ToolCall};
     use super::*;
 
     fn search(question: &str) -> AgentAction {
@@ -96,7 +96,14 @@ mod tests {
             AgentSearch { question: "Who is Eve?".to_owned(), k: Some(9), ..Default::default() };
         assert_eq!(memory.known(&AgentAction::Search(more)), None);
         assert_eq!(memory.known(&AgentAction::Graph("Who is Eve?".to_owned())), None);
+        let call = |code: &str| {
+            let arguments = json!({ "code": code }).as_object().cloned().unwrap_or_default();
+            AgentAction::Call(ToolCall { tool: "part".to_owned(), arguments })
+        };
         memory.keep(&search("Who is Eve?"), "again", "known".to_owned());
+        memory.keep(&call("AB1"), "", found(&[3], 1, None));
+        assert_eq!(memory.known(&call("AB1")), Some(3));
+        assert_eq!(memory.known(&call("aB1")), None, "values are not folded");
         assert_eq!(memory.known(&search("Who is Eve?")), Some(1));
     }
 

@@ -7,7 +7,7 @@
 //! A reply may say what a chunk has told the language model to say. So it is taken for a wish among those that were
 //! offered, and whatever else it says is no wish at all.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::action::{
     AgentAction, AgentOffers, AgentSearch, AgentTurn, ToolArgument, ToolCall, ToolOffer,
@@ -31,7 +31,11 @@ type Wished<T> = std::result::Result<T, String>;
 
 /// What `reply` says. `read` is how many sources have been read. Fails with what is wrong, in words.
 pub fn read(reply: &str, offers: &AgentOffers, read: usize) -> Wished<AgentTurn> {
-    let Some(Value::Object(found)) = object::find(reply) else {
+    let found = object::find(reply);
+    if found.as_ref().is_some_and(has_nul) {
+        return Err("it has the character \\u0000, which no text can have".to_owned());
+    }
+    let Some(Value::Object(found)) = found else {
         return Err("there is no JSON object in it".to_owned());
     };
     let Some(Value::Object(step)) = found.get("step") else {
@@ -43,6 +47,18 @@ pub fn read(reply: &str, offers: &AgentOffers, read: usize) -> Wished<AgentTurn>
     Ok(AgentTurn { reason, action: wish.action(read)? })
 }
 
+/// Whether the character 0, which PostgreSQL's texts cannot have, is in a text or key anywhere in a value.
+fn has_nul(value: &Value) -> bool {
+    match value {
+        Value::String(text) => text.contains('\0'),
+        Value::Array(items) => items.iter().any(has_nul),
+        Value::Object(members) => {
+            members.iter().any(|(key, value)| key.contains('\0') || has_nul(value))
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+    }
+}
+
 /// What tells a model that its `reply` is no step that can be taken.
 #[must_use]
 pub fn repair(reply: &str, problem: &str) -> [Message; 2] {
@@ -52,6 +68,23 @@ pub fn repair(reply: &str, problem: &str) -> [Message; 2] {
     );
     let message = |role: &str, content| Message { role: role.to_owned(), content };
     [message("assistant", reply), message("user", content)]
+}
+
+/// Adds a condition to the first of `filters` that says nothing of this column by this operator, or to a new one.
+fn add_condition(
+    filters: &mut Vec<Map<String, Value>>,
+    column: &str,
+    operator: &str,
+    value: Value,
+) {
+    let is_free =
+        |it: &Map<String, Value>| it.get(column).is_none_or(|it| it.get(operator).is_none());
+    let place = filters.iter().position(is_free).unwrap_or_else(|| {
+        filters.push(Map::new());
+        filters.len() - 1
+    });
+    let tests = filters[place].entry(column).or_insert_with(|| Value::Object(Map::new()));
+    tests[operator] = value;
 }
 
 /// The object `step` of a reply.
@@ -141,7 +174,7 @@ impl Wish<'_> {
         let Value::Array(conditions) = conditions else {
             return Err("\"filter\" must be an array of conditions".to_owned());
         };
-        let mut filter: Map<String, Value> = Map::new();
+        let mut filters = vec![Map::new()];
         for condition in conditions {
             let text = |member: &str| condition.get(member).and_then(Value::as_str);
             let (column, operator) = (text("column").unwrap_or_default(), text("is"));
@@ -149,10 +182,12 @@ impl Wish<'_> {
                 return Err(format!("\"is\" must be one of {}", OPERATORS.join(", ")));
             };
             let value = condition.get("value").cloned().unwrap_or(Value::Null);
-            let tests = filter.entry(column).or_insert_with(|| Value::Object(Map::new()));
-            tests[operator] = value;
+            add_condition(&mut filters, column, operator, value);
         }
-        let filter = Value::Object(filter);
+        let filter = match filters.as_slice() {
+            [only] => Value::Object(only.clone()),
+            several => json!({ "$and": several }),
+        };
         self.check(&filter)?;
         Ok((!conditions.is_empty()).then_some(filter))
     }
@@ -227,8 +262,6 @@ impl ToolArgument {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::super::action::ArgumentKind;
     use super::*;
 
@@ -284,6 +317,14 @@ mod tests {
             ),
         );
         check(
+            json!({"do": "search", "question": "Who?", "filter": [
+                {"column": "lang", "is": "ne", "value": "de"},
+                {"column": "lang", "is": "ne", "value": "fr"}]}),
+            Ok(
+                "search \"Who?\", filter {\"$and\":[{\"lang\":{\"ne\":\"de\"}},{\"lang\":{\"ne\":\"fr\"}}]}",
+            ),
+        );
+        check(
             json!({"do": "search", "question": "Who?", "k": null, "filter": [], "pipeline": null}),
             Ok("search \"Who?\""),
         );
@@ -306,6 +347,9 @@ mod tests {
     #[test]
     fn what_is_wrong_is_said() {
         refused(json!({"do": "search", "question": " "}), "\"question\" is missing or empty");
+        let nul = "it has the character \\u0000, which no text can have";
+        refused(json!({"do": "search", "question": "a\0b"}), nul);
+        refused(json!({"do": "call", "tool": "double", "with": {"a\0b": 1}}), nul);
         refused(
             json!({"do": "search", "question": "x", "k": 51}),
             "\"k\" must be between 1 and 50, or null",
