@@ -176,12 +176,13 @@ install_model() {
 # cargo makes it anew after each build for a version: a copy is kept.
 build_ragd() {
     local built=$CARGO_TARGET_DIR/ragd-$BUILD digest folder=release
-    local -a profile=(--release)
-    [[ $BUILD == release ]] || { folder=debug profile=(); }
+    local -a command=(build --release --bin ragd)
+    # The one that the unit tests have built: with their features, or all it is made of would be compiled again.
+    [[ $BUILD == release ]] || { folder=debug command=(test --no-run --test daemon); }
     digest=$(sources_digest)
     [[ "$(cat "$built/sources.sha256" 2>/dev/null)" != "$digest" ]] || return 0
     say "building ragd"
-    (cd "$PG_RAG_SOURCE" && cargo build "${profile[@]}" --bin ragd)
+    (cd "$PG_RAG_SOURCE" && cargo "${command[@]}")
     mkdir -p "$built"
     rm -f "$built/sources.sha256"
     cp "$CARGO_TARGET_DIR/$folder/ragd" "$built/ragd"
