@@ -49,11 +49,14 @@ CREATE POLICY rag_source_visible ON {table} FOR SELECT
                        WHERE NOT EXISTS (SELECT FROM {chunk_table} AS c WHERE c.{leaf_key} OPERATOR(pg_catalog.=) leaf.key)))
 
 -- name: has_hash_index
--- $1: a chunk table. A row if it has an index by the hashes of its texts.
+-- $1: a chunk table. A row if it has an index by which each of its texts is found by its hash.
 SELECT 1
 FROM pg_catalog.pg_index AS i
+JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) i.indexrelid
+JOIN pg_catalog.pg_am AS m ON m.oid OPERATOR(pg_catalog.=) c.relam
 JOIN pg_catalog.pg_attribute AS a ON a.attrelid OPERATOR(pg_catalog.=) i.indrelid AND a.attnum OPERATOR(pg_catalog.=) i.indkey[0]
 WHERE i.indrelid OPERATOR(pg_catalog.=) $1 AND a.attname OPERATOR(pg_catalog.=) 'content_hash'
+  AND i.indisvalid AND i.indpred IS NULL AND m.amname OPERATOR(pg_catalog.=) ANY (ARRAY['btree', 'hash'])
 
 -- name: create_hash_index
 CREATE INDEX {name} ON {chunk_table} (content_hash)

@@ -111,9 +111,11 @@ FROM ROWS FROM (pg_catalog.unnest($1::bytea[]), pg_catalog.unnest($2::{vector}.v
 WHERE t.node_hash = u.node_hash
 
 -- name: forget_gone
--- Nodes that are part of no document's tree any more.
+-- Nodes that are part of no document's tree any more. While a document waits for its tree, only those of which a chunk
+-- is gone: its new tree is made of whatever fits of its old one. $1: chunks of the longest document that has a tree.
 WITH RECURSIVE document AS (
-    SELECT pg_catalog.sha256(pg_catalog.string_agg(c.content_hash, ''::bytea ORDER BY c.chunk_no)) AS root
+    SELECT pg_catalog.sha256(pg_catalog.string_agg(c.content_hash, ''::bytea ORDER BY c.chunk_no)) AS root,
+           pg_catalog.count(*) AS chunks
     FROM {chunk_table} AS c
     GROUP BY {keys}
 ), kept (node_hash) AS (
@@ -124,9 +126,18 @@ WITH RECURSIVE document AS (
     JOIN {tree} AS t ON t.node_hash = k.node_hash
     CROSS JOIN LATERAL pg_catalog.unnest(t.children) AS child (hash)
     WHERE t.level > 1
+), unused AS MATERIALIZED (
+    SELECT t.node_hash, t.leaves
+    FROM {tree} AS t
+    WHERE NOT EXISTS (SELECT FROM kept AS k WHERE k.node_hash = t.node_hash)
 )
 DELETE FROM {tree} AS t
-WHERE NOT EXISTS (SELECT FROM kept AS k WHERE k.node_hash = t.node_hash)
+USING unused AS u
+WHERE t.node_hash = u.node_hash
+  AND (NOT EXISTS (SELECT FROM document AS d
+                   WHERE d.chunks <= $1 AND NOT EXISTS (SELECT FROM {tree} AS r WHERE r.node_hash = d.root))
+       OR EXISTS (SELECT FROM pg_catalog.unnest(u.leaves) AS leaf (hash)
+                  WHERE NOT EXISTS (SELECT FROM {chunk_table} AS c WHERE c.content_hash = leaf.hash)))
 
 -- name: nearest
 -- Summaries that are nearest to a question, of which the caller sees each leaf and the filter lets each pass: node,

@@ -139,16 +139,25 @@ fn kept(
 
 /// Those of the runs that leave no single member between them: a lonely one is cut anew together with the
 /// shorter of its neighbours, as nothing would be summed up of it alone.
-fn without_gaps_of_one(mut kept: Vec<Range<usize>>, members: usize) -> Vec<Range<usize>> {
-    loop {
-        let all = stretches(&kept, members);
-        let lonely = all.iter().position(|(is_kept, stretch)| !is_kept && stretch.len() == 1);
-        let Some(lonely) = lonely.filter(|_| !kept.is_empty()) else { return kept };
-        let neighbour = |at: Option<usize>| all.get(at?).map(|(_, stretch)| stretch.clone());
-        let beside = [neighbour(lonely.checked_sub(1)), neighbour(lonely.checked_add(1))];
-        let shorter = beside.into_iter().flatten().min_by_key(ExactSizeIterator::len);
-        kept.retain(|run| Some(run) != shorter.as_ref());
+fn without_gaps_of_one(kept: Vec<Range<usize>>, members: usize) -> Vec<Range<usize>> {
+    let end_of = |runs: &[Range<usize>]| runs.last().map_or(0, |run| run.end);
+    let mut left: Vec<Range<usize>> = Vec::with_capacity(kept.len());
+    for run in kept {
+        let is_lonely_between = run.start == end_of(&left) + 1;
+        match left.last() {
+            // Where one of the two goes, a gap of three and more is left, and what is to the left of it stays.
+            Some(before) if is_lonely_between && before.len() <= run.len() => {
+                left.pop();
+                left.push(run);
+            }
+            _ if is_lonely_between => {}
+            _ => left.push(run),
+        }
     }
+    if end_of(&left) + 1 == members {
+        left.pop();
+    }
+    left
 }
 
 /// The whole row of members as kept runs and what lies between them, in order, with whether it is kept.

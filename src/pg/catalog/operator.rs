@@ -68,15 +68,28 @@ fn cast(kind: pg_sys::Oid, input: pg_sys::Oid) -> String {
     if input == kind || input == pg_sys::InvalidOid {
         return String::new();
     }
+    // SAFETY: a look-up in the catalog.
+    let is_pseudo = unsafe { pg_sys::get_typtype(input) } as u8 == pg_sys::TYPTYPE_PSEUDO;
+    if is_pseudo { String::new() } else { format!("::{}", type_name(input)) }
+}
+
+/// The name of a type as SQL, with its schema and without a modifier: a cast to it neither cuts a text off
+/// nor rounds a number, as one to `varchar(3)` or `numeric(5,2)` would. A domain may have a modifier within;
+/// see [`base_type`].
+pub fn type_name(kind: pg_sys::Oid) -> String {
+    // With a modifier given that is none, `bpchar` is not called `character`, which means `character(1)`.
     let flags = pg_sys::FORMAT_TYPE_TYPEMOD_GIVEN | pg_sys::FORMAT_TYPE_FORCE_QUALIFY;
-    // SAFETY: look-ups in the catalog; the name is a C string of this memory context.
+    // SAFETY: a look-up in the catalog; the name is a C string of this memory context.
     unsafe {
-        if pg_sys::get_typtype(input) as u8 == pg_sys::TYPTYPE_PSEUDO {
-            return String::new();
-        }
-        let name = CStr::from_ptr(pg_sys::format_type_extended(input, -1, flags as pg_sys::bits16));
-        format!("::{}", name.to_string_lossy())
+        let name = CStr::from_ptr(pg_sys::format_type_extended(kind, -1, flags as pg_sys::bits16));
+        name.to_string_lossy().into_owned()
     }
+}
+
+/// The type that a domain is made of in the end; any other type itself.
+pub fn base_type(kind: pg_sys::Oid) -> pg_sys::Oid {
+    // SAFETY: a look-up in the catalog of a type that is that of a column.
+    unsafe { pg_sys::getBaseType(kind) }
 }
 
 /// An operator with its schema, as SQL; where there is none, that of pg_catalog called `name`.

@@ -362,6 +362,7 @@ impl Derivation for DocumentTrees {
             ("tree", relation),
             ("keys", &keys.join(", ")),
         ];
-        sql::execute(&render(query!(tree.forget_gone), &values), &[]).map(drop)
+        let statement = render(query!(tree.forget_gone), &values);
+        sql::execute(&statement, &[(MOST_LEAVES as i64).into()]).map(drop)
     }
 }

@@ -4,7 +4,7 @@ use super::search::{SearchedPipeline, source_key, tree};
 use super::{derived, route};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::derivation::DerivationKind;
-use crate::pg::catalog::operator::Operators;
+use crate::pg::catalog::operator::{self, Operators};
 use crate::pg::catalog::pipeline::{self, Pipeline};
 use crate::pg::catalog::stranger;
 use crate::pg::catalog::view::{ViewColumn, content_columns};
@@ -67,11 +67,13 @@ fn of_document(pipeline: &Pipeline, tree: &str, key: &str) -> Result<Vec<Summary
     })
 }
 
-/// That a row of the view `v` is of the row whose key is `$1`. One column is compared as what it is, by its index.
+/// That a row of the view `v` is of the row whose key is `$1`. One column is compared as what it is, by its index, but
+/// the key that is asked for is not made to fit it: cut off or rounded, it would be that of another row.
 fn is_asked(keys: &[ViewColumn]) -> String {
     match keys {
-        [ViewColumn { name, sql_type, type_oid }] => {
-            let given = render(query!(tree.given_key), &[("type", sql_type)]);
+        [ViewColumn { name, type_oid, .. }] => {
+            let given_type = operator::type_name(operator::base_type(*type_oid));
+            let given = render(query!(tree.given_key), &[("type", &given_type)]);
             Operators::of(*type_oid).equal_to(&format!("v.{name}"), &given)
         }
         _ => render(query!(tree.same_key), &[("source_key", &source_key(keys))]),

@@ -104,6 +104,22 @@ INSERT INTO part VALUES ('a', 1, 'Bread is baked at night in the old mill.');
 SELECT rag_create_pipeline('part', 'body', refresh => 'manual', options => '{"tree": {}}');
 CALL rag_run('part');
 SELECT content FROM rag_summary('{"no": 1, "book": "a"}', 'part');
+
+-- A key is looked up as it is given, neither cut off nor rounded.
+CREATE TABLE lot (code varchar(3) PRIMARY KEY, body text);
+INSERT INTO lot VALUES ('abc', 'Barley is dried in the loft of the barn.');
+CREATE TABLE rate (percent numeric(5, 2) PRIMARY KEY, body text);
+INSERT INTO rate VALUES (1.25, 'Savings earn interest at the end of March.');
+SELECT rag_create_pipeline('lot', 'body', refresh => 'manual', options => '{"tree": {}}');
+SELECT rag_create_pipeline('rate', 'body', refresh => 'manual', options => '{"tree": {}}');
+CALL rag_run('lot');
+CALL rag_run('rate');
+SELECT content FROM rag_summary('abc', 'lot');
+SELECT content FROM rag_summary('1.250', 'rate');
+SELECT (SELECT count(*) FROM rag_summary('abcdef', 'lot')) AS cut_off, (SELECT count(*) FROM rag_summary('1.251', 'rate')) AS rounded;
+SELECT rag_drop_pipeline('lot'), rag_drop_pipeline('rate');
+DROP TABLE lot, rate;
+
 SELECT rag_drop_pipeline('part'), rag_drop_pipeline('handbook');
 SELECT count(*) FROM pg_class WHERE relname LIKE '%\_tree';
 DROP TABLE handbook, part, before;

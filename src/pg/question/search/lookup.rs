@@ -229,7 +229,7 @@ fn with_likely_words(words: &str, repeat: usize, seen: &[FeedbackChunk], most: u
 
 /// While it lives, a scan of the vectors gives rows that it finds late out of order, and leaves none out:
 /// the statements bring them into order, and a filter may keep few.
-fn without_strict_order() -> Option<LocalSettings> {
+pub(super) fn without_strict_order() -> Option<LocalSettings> {
     let is_strict = guc::hnsw_iterative_scan() == IterativeScan::StrictOrder;
     is_strict.then(|| {
         let mut settings = LocalSettings::new();

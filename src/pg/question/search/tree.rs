@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::filter_sql::FilterSql;
+use super::lookup::without_strict_order;
 use super::statement::source_key;
 use super::{Search, SearchedPipeline};
 use crate::embed::{Embedder, EmbeddingKind};
@@ -90,6 +91,7 @@ impl Search {
         let statement = self.tree_statement(query!(tree.nearest), tree);
         let FilterSql { values, .. } = &self.filter;
         let arguments = [vector.clone().into(), MOST_SUMMARIES.into(), values.clone().into()];
+        let _order = without_strict_order();
         prepared::rows_planned_for_values(&statement, &arguments, |row| {
             Ok((required(row.get(1)?)?, required(row.get(2)?)?, required(row.get(3)?)?))
         })
