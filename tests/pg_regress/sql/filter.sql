@@ -5,15 +5,15 @@
 SET client_min_messages = warning;
 
 CREATE DOMAIN colour AS text CHECK (VALUE <> '');
-CREATE TABLE docs (id integer PRIMARY KEY, body text, lang text, year integer, tags text[], sizes integer[], more jsonb, old json, hue colour, "or" boolean);
+CREATE TABLE docs (id integer PRIMARY KEY, body text, lang text, year integer, tags text[], sizes integer[], more jsonb, old json, hue colour, "or" boolean, code varchar(2), flag char(3), price numeric(4,1));
 INSERT INTO docs
 SELECT n, 'Text number ' || n, (ARRAY['en', 'de', 'EN_us', NULL])[1 + n % 4], nullif(2015 + n % 10, 2019),
     CASE n % 5 WHEN 0 THEN NULL WHEN 1 THEN '{}' WHEN 2 THEN '{a}' WHEN 3 THEN '{a,b}' ELSE '{"c d",b}' END::text[],
     CASE n % 3 WHEN 0 THEN NULL WHEN 1 THEN ARRAY[n, 7] ELSE ARRAY[n] END,
     CASE n % 6 WHEN 0 THEN NULL WHEN 1 THEN '{"size": null}' WHEN 2 THEN '{"size": 10, "of": ["x", {"y": 2}]}' WHEN 3 THEN '{"size": "10", "of": "x"}' WHEN 4 THEN '{"size": 9.5, "of": ["z"]}' ELSE '[1, "x"]' END::jsonb,
-    CASE n % 2 WHEN 0 THEN '{"size": 2}' ELSE NULL END::json, CASE n % 3 WHEN 0 THEN 'red' WHEN 1 THEN 'blue' ELSE NULL END, n % 2 = 0
+    CASE n % 2 WHEN 0 THEN '{"size": 2}' ELSE NULL END::json, CASE n % 3 WHEN 0 THEN 'red' WHEN 1 THEN 'blue' ELSE NULL END, n % 2 = 0, 'c' || n % 3, 'f' || n % 2, n + 0.5
 FROM generate_series(1, 60) AS n;
-SELECT rag_create_pipeline('docs', 'body', metadata => ARRAY['lang', 'year', 'tags', 'sizes', 'more', 'old', 'hue', 'or']);
+SELECT rag_create_pipeline('docs', 'body', metadata => ARRAY['lang', 'year', 'tags', 'sizes', 'more', 'old', 'hue', 'or', 'code', 'flag', 'price']);
 
 -- What a filter keeps, and what is wrong: nothing, or how many rows it has too many or lacks.
 CREATE FUNCTION kept(filter jsonb) RETURNS SETOF integer LANGUAGE sql AS $$
@@ -68,6 +68,12 @@ SELECT filter, compared(filter::jsonb, condition) FROM (VALUES
     (38, '{"old.size": 2}', $$old->>'size' = '2'$$),
     (39, '{"hue": ["red"]}', $$hue = 'red'$$),
     (40, '{"id": [1, 2, 99]}', 'id IN (1, 2, 99)'),
+    (42, '{"code": "c1"}', $$code = 'c1'$$),
+    (43, '{"code": ["c1x", "c12"]}', 'false'),
+    (44, '{"flag": "f1"}', $$flag = 'f1'$$),
+    (45, '{"flag": {"ne": "f1"}}', $$flag <> 'f1'$$),
+    (46, '{"price": {"lt": 9.54}}', 'price < 9.54'),
+    (47, '{"price": {"lt": 100000}}', 'true'),
     (41, '{"id": {"gt": 40}, "lang": "de"}', $$id > 40 AND lang = 'de'$$)
 ) AS f (n, filter, condition) ORDER BY n;
 

@@ -6,7 +6,7 @@ use pgrx::prelude::*;
 use serde_json::Value;
 
 use crate::error::{Error, Result};
-use crate::pg::catalog::operator::Operators;
+use crate::pg::catalog::operator::{self, Operators};
 use crate::pg::catalog::view::{ContentColumns, ViewColumn};
 use crate::pg::server::sql::{query, render};
 use crate::pg::server::statement_error::{self, StatementError};
@@ -99,8 +99,11 @@ impl FilterWriter<'_> {
         let MetadataColumn { name, kind } = self.named[asked.column].clone();
         let column = self.columns[asked.column];
         let is_json = kind == MetadataKind::Json;
-        let (type_oid, sql_type) =
-            if is_json { (pg_sys::JSONBOID, JSONB) } else { (column.type_oid, &*column.sql_type) };
+        // Without a length or precision, to which a value would be cut or rounded.
+        let (type_oid, sql_type) = match is_json {
+            true => (pg_sys::JSONBOID, JSONB.to_owned()),
+            false => (column.type_oid, operator::type_name(column.type_oid)),
+        };
         let operand = self.operand(column, is_json, &asked.path);
         let first = self.values.len() + 1;
         let (template, comparison) = template(&asked.test, is_json);
@@ -119,7 +122,7 @@ impl FilterWriter<'_> {
             template,
             &[
                 ("operand", &operand),
-                ("type", sql_type),
+                ("type", &sql_type),
                 ("operator", &operators.operator(comparison)),
                 ("cast", &operators.cast),
                 ("cast_all", &cast_all),
