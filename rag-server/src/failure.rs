@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tokio_postgres::error::DbError;
 
 /// An error for a client, in the shape that clients of OpenAI's API read.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Failure {
     /// The status of the response.
     pub status: StatusCode,
