@@ -8,6 +8,7 @@ mod ask;
 mod chat;
 mod embeddings;
 mod health;
+mod listen;
 mod page;
 mod request;
 
@@ -109,16 +110,13 @@ pub async fn serve(config: &Config, stop: CancellationToken) -> Result<(), Strin
     eprintln!("rag-server: listening on http://{address}");
     tokio::spawn(database::close_idle(server.all_databases()));
     let router = router(&server, config);
-    let told = stop.clone();
-    let serving =
-        axum::serve(listener, router).with_graceful_shutdown(async move { told.cancelled().await });
-    let served = tokio::select! {
-        served = serving => served.map_err(|error| error.to_string()),
-        () = async { stop.cancelled().await; tokio::time::sleep(GRACE).await } => Ok(()),
-    };
+    tokio::select! {
+        () = listen::serve(listener, router, &stop) => {}
+        () = async { stop.cancelled().await; tokio::time::sleep(GRACE).await } => {}
+    }
     // Clients may have gone away just before, so there can be statements in either case.
     database::end_all(server.all_databases()).await;
-    served
+    Ok(())
 }
 
 fn router(server: &Arc<Server>, config: &Config) -> Router {
@@ -131,7 +129,7 @@ fn router(server: &Arc<Server>, config: &Config) -> Router {
         .route("/source", post(ask::source))
         .route("/feedback", post(ask::feedback))
         .route("/metrics", get(metrics))
-        .route_service("/mcp", mcp::http_service(config))
+        .merge(mcp_route(server, config))
         .route_layer(middleware::from_fn_with_state(Arc::clone(server), admit::admit));
     Router::new()
         .merge(admitted)
@@ -141,6 +139,12 @@ fn router(server: &Arc<Server>, config: &Config) -> Router {
         .method_not_allowed_fallback(no_such_method)
         .layer(middleware::from_fn_with_state(Arc::clone(server), admit::same_origin))
         .with_state(Arc::clone(server))
+}
+
+/// MCP, whose requests are read as those of the other paths.
+fn mcp_route(server: &Arc<Server>, config: &Config) -> Router<Arc<Server>> {
+    let whole = middleware::from_fn_with_state(Arc::clone(server), request::read_first);
+    Router::new().route_service("/mcp", mcp::http_service(config)).route_layer(whole)
 }
 
 async fn no_such_path() -> Failure {

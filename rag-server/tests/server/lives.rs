@@ -115,6 +115,24 @@ fn pages_of_other_sites_are_refused() {
 }
 
 #[test]
+fn a_client_that_does_not_ask_is_not_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let url = format!("host={} dbname=nothing user=nobody", folder.path().display());
+    let server = Server::of(&url, false, &[]);
+    let mut silent = std::net::TcpStream::connect(&server.address).unwrap();
+    silent.set_read_timeout(Some(PATIENCE)).unwrap();
+    std::io::Write::write_all(&mut silent, b"GET / HTTP/1.1\r\nHost: loc").unwrap();
+    // Whether it is told why or not, its connection is closed.
+    let mut response = Vec::new();
+    silent.read_to_end(&mut response).unwrap();
+    // Clients that keep a connection without asking do not keep the server.
+    let _idle = std::net::TcpStream::connect(&server.address).unwrap();
+    let began = Instant::now();
+    assert!(server.terminate());
+    assert!(began.elapsed() < Duration::from_secs(9), "{:?}", began.elapsed());
+}
+
+#[test]
 fn a_role_that_the_server_refuses_is_no_secret_and_no_crash() {
     let Some(url) = reader_url() else { return };
     let url = url.replace("user=rag_server_reader", "user=rag_server_is_not_there");
