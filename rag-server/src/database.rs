@@ -42,6 +42,7 @@ pub struct Database {
     config: tokio_postgres::Config,
     permits: Arc<Semaphore>,
     most: usize,
+    longest: Duration,
     idle: Mutex<Vec<(Session, Instant)>>,
     /// How statements are cancelled that run now.
     running: Mutex<HashMap<u64, CancelToken>>,
@@ -49,12 +50,14 @@ pub struct Database {
 }
 
 impl Database {
-    /// Connects to nothing yet. At most `most` connections are open at the same time.
-    pub fn new(config: tokio_postgres::Config, most: usize) -> Arc<Self> {
+    /// Connects to nothing yet. At most `most` connections are open at the same time, and an answer may take as long as
+    /// `longest`.
+    pub fn new(config: tokio_postgres::Config, most: usize, longest: Duration) -> Arc<Self> {
         Arc::new(Self {
             config,
             permits: Arc::new(Semaphore::new(most)),
             most,
+            longest,
             idle: Mutex::default(),
             running: Mutex::default(),
             next: AtomicU64::new(0),
@@ -187,6 +190,11 @@ pub struct Lease {
 }
 
 impl Lease {
+    /// How long an answer may take, with all its statements.
+    pub fn longest(&self) -> Duration {
+        self.database.longest
+    }
+
     /// Runs a statement and returns its rows.
     pub async fn rows(
         &mut self,

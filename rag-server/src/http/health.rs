@@ -94,7 +94,7 @@ mod tests {
     fn unreachable(folder: &tempfile::TempDir) -> Arc<Database> {
         let mut config = tokio_postgres::Config::new();
         config.host_path(folder.path()).user("nobody");
-        Database::new(config, 1)
+        Database::new(config, 1, PATIENCE)
     }
 
     #[tokio::test]

@@ -63,8 +63,8 @@ impl Server {
         let now = Instant::now();
         let mut of_health = Vec::new();
         let mut caller = |database: tokio_postgres::Config, rate| {
-            of_health.push(Database::new(database.clone(), 1));
-            let database = Database::new(database, config.connections);
+            of_health.push(Database::new(database.clone(), 1, config.timeout));
+            let database = Database::new(database, config.connections, config.timeout);
             Arc::new(Caller { database, limit: RateLimit::new(rate, now) })
         };
         let accounts = config.tokens.as_deref().map(tokens::read).transpose()?.unwrap_or_default();

@@ -88,7 +88,7 @@ impl ServerHandler for McpServer {
         let arguments = request.arguments.unwrap_or_default();
         let called = async {
             let mut lease = self.lease(&context).await?;
-            call::call(&mut lease, &request.name, arguments).await
+            call::call(&mut lease, &request.name, arguments, self.offers_sql).await
         };
         let called = tokio::select! {
             // Whoever called waits no longer: the lease is dropped, which cancels the statement.
@@ -157,7 +157,7 @@ fn protocol_error(failure: &Failure) -> ErrorData {
 
 /// Serves one client over standard input and output until it leaves or `stop`. The error is a sentence.
 pub async fn serve_stdio(config: &Config, stop: CancellationToken) -> Result<(), String> {
-    let database = Database::new(config.database.clone(), config.connections);
+    let database = Database::new(config.database.clone(), config.connections, config.timeout);
     tokio::spawn(database::close_idle(vec![Arc::clone(&database)]));
     let server = McpServer { database: Some(Arc::clone(&database)), offers_sql: config.sql };
     let serving = server
