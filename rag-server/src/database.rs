@@ -203,8 +203,9 @@ impl Lease {
     ) -> Result<Vec<Row>, Failure> {
         self.is_busy = true;
         let rows = self.client().query_typed(sql, parameters).await;
-        self.is_busy = false;
-        Ok(rows?)
+        let rows = rows.map_err(Failure::from);
+        self.done(rows.as_ref().err());
+        rows
     }
 
     /// Begins a transaction. The session counts as busy until [`Lease::done`].
@@ -214,9 +215,10 @@ impl Lease {
         Ok(session.client.transaction().await?)
     }
 
-    /// The transaction is over, by commit or by an error that the server has answered with.
-    pub fn done(&mut self) {
-        self.is_busy = false;
+    /// A statement or a transaction is over, by its end or by an error that the server has answered with. After an error
+    /// that ends the session nobody else gets it.
+    pub fn done(&mut self, failure: Option<&Failure>) {
+        self.is_busy = failure.is_some_and(Failure::ends_session);
     }
 
     fn client(&self) -> &Client {

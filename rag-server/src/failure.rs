@@ -55,6 +55,11 @@ impl Failure {
         Self { hint: Some(hint.into()), ..self }
     }
 
+    /// Whether the session in which it happened is over: somebody ended it, or the server goes down.
+    pub fn ends_session(&self) -> bool {
+        self.sqlstate.as_deref().is_some_and(|sqlstate| sqlstate.starts_with("57P"))
+    }
+
     /// The error as a JSON object with the member `error`.
     pub fn body(&self) -> Value {
         let kind = match self.status.as_u16() {

@@ -138,7 +138,7 @@ async fn one_value(
     };
     // Where it takes too long, the lease stays busy, which cancels the statement.
     let answered = timeout(longest, answered).await.map_err(|_| too_long(longest))?;
-    lease.done();
+    lease.done(answered.as_ref().err());
     let mut answered = answered?;
     add_conversation(&mut answered, question);
     Ok(answered)
@@ -222,13 +222,13 @@ pub async fn tell(
         };
         match told {
             Err(Untold::Failed(failure)) => {
-                lease.done();
+                lease.done(Some(&failure));
                 drop(lease);
                 let _ = sender.send(Err(failure)).await;
             }
             Err(Untold::TooSlow) => drop(lease),
             Ok(details) => {
-                lease.done();
+                lease.done(None);
                 drop(lease);
                 let _ = sender.send(Ok(Piece::Details(details))).await;
             }
