@@ -85,14 +85,13 @@ golden() {
         tests/pg_regress/run.sh "$@"
 }
 
-# One at a time: some look at all sessions of rag-server.
 in_front() {
     local version=$1
     shift
     install_for_tests "$version"
     with_server "$version"
     PG_RAG_TEST_DATABASE_URL="host=$(scripts/cluster.sh socket golden "$version") user=postgres dbname=postgres" \
-        cargo test -p rag-server "$@" -- --test-threads=1
+        cargo test -p rag-server "$@"
 }
 
 system() {

@@ -13,13 +13,17 @@ async function call(path, body, signal) {
   if (body) options.body = JSON.stringify(body);
   const response = await fetch(path, options);
   if (response.ok) return response;
-  const said = await response.json().catch(() => ({error: {message: response.statusText}}));
-  if (response.status === 401) showEntry(stored('token') ? said.error.message : '');
-  throw said.error;
+  const said = await response.json().catch(() => null);
+  // What stands between may answer in a form of its own.
+  const error = said && said.error && said.error.message ? said.error : {message: response.statusText || 'Status ' + response.status};
+  if (response.status === 401) showEntry(stored('token') ? error.message : '');
+  throw error;
 }
 
-const sentence = error => [error.message, error.detail, error.hint].filter(Boolean).join('. ')
-  + (error.sqlstate ? ' (' + error.sqlstate + ')' : '');
+function sentence(error) {
+  if (!error) return 'Something went wrong.';
+  return [error.message, error.detail, error.hint].filter(Boolean).join('. ') + (error.sqlstate ? ' (' + error.sqlstate + ')' : '');
+}
 
 function showEntry(why) {
   find('entry').hidden = false;
@@ -57,7 +61,11 @@ function showFilters() {
 function wanted(question) {
   const body = {question, pipeline: find('pipeline').value || null};
   const filter = find('filter').value.trim();
-  if (filter) body.filter = JSON.parse(filter);
+  try {
+    if (filter) body.filter = JSON.parse(filter);
+  } catch {
+    throw {message: 'The filter is not JSON.'};
+  }
   if (conversation) body.conversation = conversation;
   else body.converse = true;
   return body;
@@ -81,39 +89,42 @@ async function ask(event) {
     await read(await call('ask', body, running.signal), turn);
     turn.querySelector('.explain').onclick = () => explain(turn, body);
   } catch (error) {
-    const text = error.name === 'AbortError' ? 'Stopped.' : error instanceof SyntaxError ? 'The filter is not JSON.' : sentence(error);
-    turn.querySelector('.problem').textContent = text;
+    turn.querySelector('.problem').textContent = error && error.name === 'AbortError' ? 'Stopped.' : sentence(error);
+  } finally {
+    turn.querySelector('.answer').removeAttribute('aria-busy');
+    running = null;
+    find('send').hidden = false;
+    find('stop').hidden = true;
+    find('question').focus();
   }
-  turn.querySelector('.answer').removeAttribute('aria-busy');
-  running = null;
-  find('send').hidden = false;
-  find('stop').hidden = true;
-  find('question').focus();
 }
 
-// Reads events; a frame ends with an empty line and may come in several pieces.
+// Reads events; a frame ends with an empty line and may come in several pieces. The last one has the details.
 async function read(response, turn) {
   const decoder = new TextDecoder();
-  let rest = '';
+  let rest = '', isWhole = false;
   for (const reader = response.body.getReader(); ;) {
     const {done, value} = await reader.read();
     if (done) break;
     rest += decoder.decode(value, {stream: true});
     const frames = rest.split('\n\n');
     rest = frames.pop();
-    for (const frame of frames) take(frame, turn);
+    for (const frame of frames) isWhole = take(frame, turn) || isWhole;
   }
+  if (!isWhole) throw {message: 'The answer was broken off.'};
 }
 
+// Shows what a frame says, and returns whether it has the details.
 function take(frame, turn) {
   const lines = frame.split('\n');
   const name = (lines.find(line => line.startsWith('event: ')) || '').slice(7);
   const data = lines.filter(line => line.startsWith('data: ')).map(line => line.slice(6)).join('\n');
-  if (!data) return;
+  if (!data) return false;
   const said = JSON.parse(data);
   if (name === 'piece') turn.querySelector('.answer').append(said.text);
   if (name === 'error') throw said.error;
   if (name === 'details') finish(turn, said);
+  return name === 'details';
 }
 
 function finish(turn, details) {
@@ -177,8 +188,10 @@ async function openSource(citation, cited) {
   find('source').showModal();
   try {
     const {pipeline, source_key} = citation;
-    const {parts} = await (await call('source', {pipeline, source_key})).json();
-    text.replaceChildren(...parts.flatMap(part => marked(part, cited)));
+    // The server sends ten megabytes at most, so that of a longer document only what is around the citation is asked for.
+    const start_char = Math.max(0, Math.min(...cited.map(c => c.start_char)) - 1000000);
+    const {parts, truncated} = await (await call('source', {pipeline, source_key, start_char})).json();
+    text.replaceChildren(...parts.flatMap(part => marked(part, cited)), truncated ? '…' : '');
     const first = text.querySelector('mark');
     if (first) first.scrollIntoView({block: 'center'});
   } catch (error) {

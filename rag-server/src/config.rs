@@ -19,7 +19,7 @@ pub const USAGE: &str = "Usage: rag-server [serve|mcp] --database-url URL [OPTIO
   --rate N                    requests a minute for each token, 120;
                               0 is no limit                             RAG_SERVER_RATE
   --connections N             most connections for each token, 10       RAG_SERVER_CONNECTIONS
-  --timeout SECONDS           most time of a statement, 120             RAG_SERVER_TIMEOUT
+  --timeout SECONDS           most time of an answer, 120               RAG_SERVER_TIMEOUT
   --max-request KB            largest request, 1024                     RAG_SERVER_MAX_REQUEST
   --setting NAME=VALUE        of each session, such as rag.trace=summary; may be repeated
   --sql                       offer the MCP tool sql, which calls rag_sql_run
@@ -65,6 +65,8 @@ pub struct Config {
     pub rate: u32,
     /// Most connections for each token.
     pub connections: usize,
+    /// How long an answer may take, with all its statements.
+    pub timeout: Duration,
     /// Most bytes of a request.
     pub max_request: usize,
     /// Whether the MCP tool `sql` is offered.
@@ -156,6 +158,7 @@ impl Said {
             tokens: self.tokens.map(PathBuf::from),
             rate: number("--rate", self.rate, 120, 0, 1_000_000)?,
             connections: number("--connections", self.connections, 10, 1, 10_000)?,
+            timeout,
             max_request: 1024 * number("--max-request", self.max_request, 1024, 1, 1 << 20)?,
             sql: self.sql,
             conversations: !self.no_conversations,

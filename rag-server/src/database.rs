@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use tokio::task::JoinHandle;
+use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::timeout;
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{CancelToken, Client, NoTls, Row, Transaction};
@@ -19,6 +19,10 @@ const PATIENCE: Duration = Duration::from_secs(120);
 const BEGINNING: Duration = Duration::from_secs(10);
 /// How long a connection is kept that nobody uses.
 const IDLE: Duration = Duration::from_secs(300);
+/// How often it is looked for connections that nobody has used for so long.
+const BETWEEN_LOOKS: Duration = Duration::from_secs(30);
+/// How long statements may take to end when the program does.
+const ENDING: Duration = Duration::from_secs(2);
 /// How often a statement that nobody waits for is cancelled, until its connection is closed.
 const CANCELS: u32 = 50;
 /// The time between two of these.
@@ -38,6 +42,7 @@ pub struct Database {
     config: tokio_postgres::Config,
     permits: Arc<Semaphore>,
     most: usize,
+    longest: Duration,
     idle: Mutex<Vec<(Session, Instant)>>,
     /// How statements are cancelled that run now.
     running: Mutex<HashMap<u64, CancelToken>>,
@@ -45,12 +50,14 @@ pub struct Database {
 }
 
 impl Database {
-    /// Connects to nothing yet. At most `most` connections are open at the same time.
-    pub fn new(config: tokio_postgres::Config, most: usize) -> Arc<Self> {
+    /// Connects to nothing yet. At most `most` connections are open at the same time, and an answer may take as long as
+    /// `longest`.
+    pub fn new(config: tokio_postgres::Config, most: usize, longest: Duration) -> Arc<Self> {
         Arc::new(Self {
             config,
             permits: Arc::new(Semaphore::new(most)),
             most,
+            longest,
             idle: Mutex::default(),
             running: Mutex::default(),
             next: AtomicU64::new(0),
@@ -84,12 +91,27 @@ impl Database {
         })
     }
 
-    /// Cancels all statements that run now.
-    pub async fn cancel_all(&self) {
+    /// Cancels all statements and waits until they are over, those of dropped leases too, at most two seconds. Nobody
+    /// gets a session meanwhile.
+    pub async fn end(&self) {
+        let all = u32::try_from(self.most).unwrap_or(u32::MAX);
+        let mut over = std::pin::pin!(self.permits.acquire_many(all));
+        let ending = async {
+            // A cancel that comes before its statement is lost, so it is repeated.
+            while timeout(BETWEEN_CANCELS, &mut over).await.is_err() {
+                self.cancel_all().await;
+            }
+        };
+        let _ = timeout(ENDING, ending).await;
+        self.idle().clear();
+    }
+
+    async fn cancel_all(&self) {
         let running: Vec<_> = self.running().values().cloned().collect();
-        for statement in running {
+        let cancel = |statement: CancelToken| async move {
             let _ = timeout(BETWEEN_CANCELS, statement.cancel_query(NoTls)).await;
-        }
+        };
+        running.into_iter().map(cancel).collect::<JoinSet<()>>().join_all().await;
     }
 
     /// How many connections are in use, and how many are idle.
@@ -98,9 +120,14 @@ impl Database {
     }
 
     fn take_idle(&self) -> Option<Session> {
-        let mut idle = self.idle();
-        idle.retain(|(session, since)| !session.client.is_closed() && since.elapsed() < IDLE);
-        idle.pop().map(|(session, _)| session)
+        self.close_idle(IDLE);
+        self.idle().pop().map(|(session, _)| session)
+    }
+
+    /// Closes the connections that nobody has used for so long, and forgets those that are closed.
+    fn close_idle(&self, longest: Duration) {
+        self.idle()
+            .retain(|(session, since)| !session.client.is_closed() && since.elapsed() < longest);
     }
 
     fn idle(&self) -> std::sync::MutexGuard<'_, Vec<(Session, Instant)>> {
@@ -109,6 +136,20 @@ impl Database {
 
     fn running(&self) -> std::sync::MutexGuard<'_, HashMap<u64, CancelToken>> {
         self.running.lock().expect("nobody panics with the running statements in hand")
+    }
+}
+
+/// Ends the statements of several roles at the same time, as [`Database::end`] does.
+pub async fn end_all(databases: impl IntoIterator<Item = Arc<Database>>) {
+    let end = |database: Arc<Database>| async move { database.end().await };
+    databases.into_iter().map(end).collect::<JoinSet<()>>().join_all().await;
+}
+
+/// Closes connections that nobody has used for five minutes, for as long as the program runs.
+pub async fn close_idle(databases: Vec<Arc<Database>>) {
+    loop {
+        tokio::time::sleep(BETWEEN_LOOKS).await;
+        databases.iter().for_each(|database| database.close_idle(IDLE));
     }
 }
 
@@ -149,6 +190,11 @@ pub struct Lease {
 }
 
 impl Lease {
+    /// How long an answer may take, with all its statements.
+    pub fn longest(&self) -> Duration {
+        self.database.longest
+    }
+
     /// Runs a statement and returns its rows.
     pub async fn rows(
         &mut self,
@@ -157,8 +203,9 @@ impl Lease {
     ) -> Result<Vec<Row>, Failure> {
         self.is_busy = true;
         let rows = self.client().query_typed(sql, parameters).await;
-        self.is_busy = false;
-        Ok(rows?)
+        let rows = rows.map_err(Failure::from);
+        self.done(rows.as_ref().err());
+        rows
     }
 
     /// Begins a transaction. The session counts as busy until [`Lease::done`].
@@ -168,9 +215,10 @@ impl Lease {
         Ok(session.client.transaction().await?)
     }
 
-    /// The transaction is over, by commit or by an error that the server has answered with.
-    pub fn done(&mut self) {
-        self.is_busy = false;
+    /// A statement or a transaction is over, by its end or by an error that the server has answered with. After an error
+    /// that ends the session nobody else gets it.
+    pub fn done(&mut self, failure: Option<&Failure>) {
+        self.is_busy = failure.is_some_and(Failure::ends_session);
     }
 
     fn client(&self) -> &Client {

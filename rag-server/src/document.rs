@@ -1,9 +1,10 @@
 //! A document as its chunks tell it.
 
 use serde::Serialize;
+use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
-use crate::database::Lease;
+use crate::database::{Lease, Parameter};
 use crate::failure::Failure;
 use axum::http::StatusCode;
 
@@ -20,19 +21,45 @@ pub struct Part {
     pub text: String,
 }
 
-/// The parts of the row with the key `key`, in the form of `source_key`. An unknown pipeline and a row that the role
-/// cannot see are 404.
-pub async fn open(lease: &mut Lease, pipeline: &str, key: &str) -> Result<Vec<Part>, Failure> {
+/// As much of a document as is wanted.
+#[derive(Clone, Copy, Debug)]
+pub struct Stretch {
+    /// The first character that is wanted, counted from 0.
+    pub start: i32,
+    /// Bytes of text after which no more chunks are read; the last chunk is read whole.
+    pub most_bytes: i64,
+}
+
+/// A document, or a stretch of one.
+#[derive(Debug, Serialize)]
+pub struct Document {
+    /// What was read of it, in its order.
+    pub parts: Vec<Part>,
+    /// Whether there is more behind the last part.
+    pub truncated: bool,
+}
+
+/// Reads a stretch of the row with the key `key`, in the form of `source_key`. Nothing is left where it begins behind the
+/// end. An unknown pipeline and a row that the role cannot see are 404.
+pub async fn open(
+    lease: &mut Lease,
+    pipeline: &str,
+    key: &str,
+    stretch: Stretch,
+) -> Result<Document, Failure> {
     let missing = |what: String| Failure::new(StatusCode::NOT_FOUND, "not_found", what);
     let sql = include_str!("../sql/open_statement.sql");
     let statements = lease.rows(sql, &[(&pipeline, Type::TEXT)]).await?;
     let Some(statement) = statements.first() else {
         return Err(missing(format!("there is no pipeline {pipeline:?} that the role sees")));
     };
-    let rows = lease.rows(statement.get(0), &[(&key, Type::TEXT)]).await?;
-    if rows.is_empty() {
+    let statement = statement.get(0);
+    let rows = chunks(lease, statement, key, stretch).await?;
+    let beginning = Stretch { start: 0, most_bytes: 1 };
+    if rows.is_empty() && chunks(lease, statement, key, beginning).await?.is_empty() {
         return Err(missing(format!("pipeline {pipeline:?} has no text of a row {key:?}")));
     }
+    let truncated = rows.last().is_some_and(|row| !row.get::<_, bool>(5));
     let mut parts = Vec::new();
     for row in rows {
         add(
@@ -40,7 +67,19 @@ pub async fn open(lease: &mut Lease, pipeline: &str, key: &str) -> Result<Vec<Pa
             Part { start: row.get(1), end: row.get(2), heading: row.get(3), text: row.get(4) },
         );
     }
-    Ok(parts)
+    Ok(Document { parts, truncated })
+}
+
+async fn chunks(
+    lease: &mut Lease,
+    statement: &str,
+    key: &str,
+    stretch: Stretch,
+) -> Result<Vec<Row>, Failure> {
+    let Stretch { start, most_bytes } = stretch;
+    let parameters: [Parameter<'_>; 3] =
+        [(&key, Type::TEXT), (&start, Type::INT4), (&most_bytes, Type::INT8)];
+    lease.rows(statement, &parameters).await
 }
 
 /// Adds a chunk: without what it repeats, and to the part before it where it goes on with that.

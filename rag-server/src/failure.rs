@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tokio_postgres::error::DbError;
 
 /// An error for a client, in the shape that clients of OpenAI's API read.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Failure {
     /// The status of the response.
     pub status: StatusCode,
@@ -53,6 +53,11 @@ impl Failure {
     /// The error with something that can be done about it.
     pub fn hint(self, hint: impl Into<Box<str>>) -> Self {
         Self { hint: Some(hint.into()), ..self }
+    }
+
+    /// Whether the session in which it happened is over: somebody ended it, or the server goes down.
+    pub fn ends_session(&self) -> bool {
+        self.sqlstate.as_deref().is_some_and(|sqlstate| sqlstate.starts_with("57P"))
     }
 
     /// The error as a JSON object with the member `error`.

@@ -1,10 +1,12 @@
 //! A question, and the two ways to have it answered: at once and in pieces.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use axum::http::StatusCode;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
+use tokio::time::timeout;
 use tokio_postgres::Transaction;
 use tokio_postgres::types::{ToSql, Type};
 use uuid::Uuid;
@@ -14,7 +16,7 @@ use crate::failure::Failure;
 
 /// How many pieces wait for a slow reader before the database does.
 const PIECES: usize = 1024;
-/// How long the database waits for a reader who takes nothing.
+/// How long the database waits for a slow reader during an answer, all waits together.
 const SLOWEST_READER: Duration = Duration::from_secs(30);
 /// Characters of a conversation's title.
 const TITLE: usize = 200;
@@ -123,6 +125,7 @@ async fn one_value(
     question: &mut Question,
     history: &History,
 ) -> Result<Value, Failure> {
+    let longest = lease.longest();
     let answered = async {
         let transaction = lease.begin().await?;
         place(&transaction, question, history).await?;
@@ -133,11 +136,19 @@ async fn one_value(
         transaction.commit().await?;
         Ok::<Value, Failure>(row.get(0))
     };
-    let answered = answered.await;
-    lease.done();
+    // Where it takes too long, the lease stays busy, which cancels the statement.
+    let answered = timeout(longest, answered).await.map_err(|_| too_long(longest))?;
+    lease.done(answered.as_ref().err());
     let mut answered = answered?;
     add_conversation(&mut answered, question);
     Ok(answered)
+}
+
+/// What is said of an answer that is not there in time: 504.
+fn too_long(longest: Duration) -> Failure {
+    let message = format!("the answer took longer than {} seconds", longest.as_secs());
+    Failure::new(StatusCode::GATEWAY_TIMEOUT, "timeout", message)
+        .hint("ask with a smaller k, or start rag-server with a larger --timeout")
 }
 
 fn add_conversation(details: &mut Value, question: &Question) {
@@ -157,12 +168,15 @@ async fn place(
         return Ok(());
     }
     let (asked, answered): (Vec<&str>, Vec<&str>) =
-        turns.iter().map(|(question, answer)| (question.trim(), answer.trim())).unzip();
-    if let Some(first) = asked.first() {
-        let title = title(first);
+        turns.iter().map(|(question, answer)| (trim(question), trim(answer))).unzip();
+    if !asked.is_empty() {
+        let titles: Vec<String> = asked.iter().map(|question| title(question)).collect();
         let sql = include_str!("../sql/conversation_find.sql");
-        let parameters: [(&(dyn ToSql + Sync), Type); 3] =
-            [(&title, Type::TEXT), (&asked, Type::TEXT_ARRAY), (&answered, Type::TEXT_ARRAY)];
+        let parameters: [(&(dyn ToSql + Sync), Type); 3] = [
+            (&titles, Type::TEXT_ARRAY),
+            (&asked, Type::TEXT_ARRAY),
+            (&answered, Type::TEXT_ARRAY),
+        ];
         let found = transaction.query_typed_opt(sql, &parameters).await?;
         question.conversation = found.map(|row| row.get(0));
     }
@@ -177,7 +191,12 @@ async fn place(
 
 /// What a conversation is called that begins with a question: the beginning of it.
 fn title(first_question: &str) -> String {
-    first_question.trim().chars().take(TITLE).collect()
+    trim(first_question).chars().take(TITLE).collect()
+}
+
+/// Without white space around it, as `conversation_find` trims what was kept.
+fn trim(text: &str) -> &str {
+    text.trim_matches([' ', '\n', '\t', '\r'])
 }
 
 /// Has a question answered in pieces. The channel ends with the details or with an error. If it is closed, the
@@ -189,21 +208,27 @@ pub async fn tell(
 ) -> Result<mpsc::Receiver<Result<Piece, Failure>>, Failure> {
     let mut lease = database.lease().await?;
     let (sender, receiver) = mpsc::channel(PIECES);
+    let longest = lease.longest();
     tokio::spawn(async move {
         let told = tokio::select! {
             // The lease is dropped in the middle of its statement, which cancels it.
             () = sender.closed() => return,
-            told = tell_all(&mut lease, question, &history, &sender) => told,
+            told = timeout(longest, tell_all(&mut lease, question, &history, &sender)) => told,
+        };
+        let Ok(told) = told else {
+            drop(lease);
+            let _ = sender.send(Err(too_long(longest))).await;
+            return;
         };
         match told {
             Err(Untold::Failed(failure)) => {
-                lease.done();
+                lease.done(Some(&failure));
                 drop(lease);
                 let _ = sender.send(Err(failure)).await;
             }
             Err(Untold::TooSlow) => drop(lease),
             Ok(details) => {
-                lease.done();
+                lease.done(None);
                 drop(lease);
                 let _ = sender.send(Ok(Piece::Details(details))).await;
             }
@@ -240,14 +265,15 @@ async fn tell_all(
     let sql = include_str!("../sql/answer_stream.sql");
     let portal = transaction.bind(sql, &question.parameters(&options)).await?;
     let mut held: Option<(String, Value)> = None;
+    let mut patience = SLOWEST_READER;
     while let Some(row) = transaction.query_portal(&portal, 1).await?.first() {
         if let Some((text, _)) = held.take() {
-            send(sender, text).await?;
+            send(sender, text, &mut patience).await?;
         }
         let text: String = row.get(0);
         match details(&text) {
             Some(details) => held = Some((text, details)),
-            None => send(sender, text).await?,
+            None => send(sender, text, &mut patience).await?,
         }
     }
     transaction.commit().await?;
@@ -256,8 +282,15 @@ async fn tell_all(
     Ok(details)
 }
 
-async fn send(sender: &mpsc::Sender<Result<Piece, Failure>>, text: String) -> Result<(), Untold> {
-    let sent = sender.send_timeout(Ok(Piece::Text(text)), SLOWEST_READER).await;
+/// Sends a piece. The time that it waits for the reader is taken from `patience`.
+async fn send(
+    sender: &mpsc::Sender<Result<Piece, Failure>>,
+    text: String,
+    patience: &mut Duration,
+) -> Result<(), Untold> {
+    let began = Instant::now();
+    let sent = sender.send_timeout(Ok(Piece::Text(text)), *patience).await;
+    *patience = patience.saturating_sub(began.elapsed());
     sent.map_err(|_| Untold::TooSlow)
 }
 
@@ -292,6 +325,13 @@ mod tests {
         assert!(details("{\"citations\": []}").is_none());
         assert!(details("{ is no JSON").is_none());
         assert!(details("The office opens at nine. [1]").is_none());
+    }
+
+    #[test]
+    fn a_title_is_the_beginning_of_a_question() {
+        assert_eq!(title(" \r\n\tWhen?\n"), "When?");
+        assert_eq!(title("\u{a0}When?"), "\u{a0}When?");
+        assert_eq!(title(&"é".repeat(300)).chars().count(), 200);
     }
 
     #[test]

@@ -54,12 +54,10 @@ pub async fn response(
     mut frames: impl Frames,
     guard: impl Send + 'static,
 ) -> Result<Response, Failure> {
-    let first = match pieces.recv().await {
-        Some(Err(failure)) => return Err(failure),
-        Some(first) => frames.begin() + &frames.frames(first),
-        None => return Err(Failure::unavailable("the answer was broken off")),
-    };
-    let rest = Rest { pieces, frames, first: Some(first), _guard: guard };
+    let first = pieces.recv().await.unwrap_or_else(|| Err(broken_off()))?;
+    let is_over = matches!(first, Piece::Details(_));
+    let first = frames.begin() + &frames.frames(Ok(first));
+    let rest = Rest { pieces, frames, first: Some(first), is_over, _guard: guard };
     let stream = stream::unfold(rest, |mut rest| async move {
         let text = rest.next().await?;
         Some((Ok::<_, Infallible>(Bytes::from(text)), rest))
@@ -73,10 +71,16 @@ pub async fn response(
     Ok(response)
 }
 
+fn broken_off() -> Failure {
+    Failure::unavailable("the answer was broken off")
+}
+
 struct Rest<F, G> {
     pieces: Pieces,
     frames: F,
     first: Option<String>,
+    /// Whether the details were sent, or an error.
+    is_over: bool,
     _guard: G,
 }
 
@@ -85,16 +89,57 @@ impl<F: Frames, G> Rest<F, G> {
         if let Some(first) = self.first.take() {
             return Some(first);
         }
-        match timeout(SILENCE, self.pieces.recv()).await {
-            Ok(piece) => piece.map(|piece| self.frames.frames(piece)),
-            Err(_) => Some(": still there\n\n".to_owned()),
+        if self.is_over {
+            return None;
         }
+        let Ok(piece) = timeout(SILENCE, self.pieces.recv()).await else {
+            return Some(": still there\n\n".to_owned());
+        };
+        // An answer without its end is not to look like a whole one.
+        let piece = piece.unwrap_or_else(|| Err(broken_off()));
+        self.is_over = !matches!(piece, Ok(Piece::Text(_)));
+        Some(self.frames.frames(piece))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    struct Words;
+
+    impl Frames for Words {
+        fn frames(&mut self, piece: Result<Piece, Failure>) -> String {
+            match piece {
+                Ok(Piece::Text(text)) => text,
+                Ok(Piece::Details(details)) => details.to_string(),
+                Err(failure) => failure.message,
+            }
+        }
+    }
+
+    async fn told(said: Vec<Result<Piece, Failure>>) -> Result<String, Failure> {
+        let (sender, pieces) = mpsc::channel(8);
+        for piece in said {
+            sender.send(piece).await.unwrap();
+        }
+        drop(sender);
+        let body = response(pieces, Words, ()).await?.into_body();
+        let bytes = axum::body::to_bytes(body, 1000).await.unwrap();
+        Ok(String::from_utf8(bytes.to_vec()).unwrap())
+    }
+
+    #[tokio::test]
+    async fn an_answer_without_its_end_ends_with_an_error() {
+        let text = || Ok(Piece::Text("Nine. ".to_owned()));
+        let details = || Ok(Piece::Details(serde_json::json!(1)));
+        assert_eq!(told(vec![text(), details()]).await.unwrap(), "Nine. 1");
+        assert_eq!(told(vec![details()]).await.unwrap(), "1");
+        assert_eq!(told(vec![text()]).await.unwrap(), "Nine. the answer was broken off");
+        let failed = told(vec![text(), Err(Failure::request("no"))]).await;
+        assert_eq!(failed.unwrap(), "Nine. no");
+        assert_eq!(told(vec![]).await.unwrap_err().status, 503);
+    }
 
     #[test]
     fn every_line_of_data_has_its_prefix() {

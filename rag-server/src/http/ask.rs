@@ -12,10 +12,13 @@ use uuid::Uuid;
 
 use super::request::JsonBody;
 use super::{Caller, InFlight, Server};
-use crate::document;
+use crate::document::{self, Document, Stretch};
 use crate::failure::Failure;
 use crate::question::{self, History, Piece, Question};
 use crate::sse::{self, Frames};
+
+/// Bytes of a document after which no more of it is sent.
+const MOST_OF_A_SOURCE: i64 = 10 << 20;
 
 /// Tells an answer as events: `piece` with a text, at the end `details`, or `error`.
 pub async fn ask(
@@ -57,16 +60,20 @@ pub async fn explain(
 pub struct Source {
     pipeline: String,
     source_key: String,
+    #[serde(default)]
+    start_char: u32,
 }
 
 /// A document in parts, with their places in it.
 pub async fn source(
     Extension(caller): Extension<Arc<Caller>>,
     JsonBody(source): JsonBody<Source>,
-) -> Result<Json<Value>, Failure> {
+) -> Result<Json<Document>, Failure> {
+    let start = i32::try_from(source.start_char).unwrap_or(i32::MAX);
+    let stretch = Stretch { start, most_bytes: MOST_OF_A_SOURCE };
     let mut lease = caller.database.lease().await?;
-    let parts = document::open(&mut lease, &source.pipeline, &source.source_key).await?;
-    Ok(Json(json!({"parts": parts})))
+    let opened = document::open(&mut lease, &source.pipeline, &source.source_key, stretch);
+    Ok(Json(opened.await?))
 }
 
 /// What somebody thinks of an answer.

@@ -7,6 +7,8 @@ mod admit;
 mod ask;
 mod chat;
 mod embeddings;
+mod health;
+mod listen;
 mod page;
 mod request;
 
@@ -22,11 +24,10 @@ use axum::routing::{get, post};
 use axum::{Extension, Json, Router, middleware};
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
-use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use crate::config::Config;
-use crate::database::Database;
+use crate::database::{self, Database};
 use crate::failure::Failure;
 use crate::mcp;
 use crate::metrics::Metrics;
@@ -36,8 +37,6 @@ use crate::tokens::{self, TokenDigest};
 
 /// How long answers may go on when the server is told to end.
 const GRACE: Duration = Duration::from_secs(10);
-/// How long the database may take to say that it is well.
-const HEALTH: Duration = Duration::from_secs(2);
 
 /// One who may ask: a role with its connections, and how often.
 pub struct Caller {
@@ -51,6 +50,7 @@ pub struct Server {
     callers: HashMap<TokenDigest, Arc<Caller>>,
     /// Who everybody is where there are no tokens.
     anybody: Option<Arc<Caller>>,
+    health: health::Health,
     /// Figures for Prometheus.
     pub metrics: Metrics,
     max_request: usize,
@@ -61,8 +61,10 @@ impl Server {
     /// Reads the tokens. The error is a sentence for standard error.
     pub fn new(config: &Config) -> Result<Self, String> {
         let now = Instant::now();
-        let caller = |database: tokio_postgres::Config, rate| {
-            let database = Database::new(database, config.connections);
+        let mut of_health = Vec::new();
+        let mut caller = |database: tokio_postgres::Config, rate| {
+            of_health.push(Database::new(database.clone(), 1, config.timeout));
+            let database = Database::new(database, config.connections, config.timeout);
             Arc::new(Caller { database, limit: RateLimit::new(rate, now) })
         };
         let accounts = config.tokens.as_deref().map(tokens::read).transpose()?.unwrap_or_default();
@@ -77,9 +79,11 @@ impl Server {
                 (digest, caller(database, account.rate.unwrap_or(config.rate)))
             })
             .collect();
+        let anybody = callers.is_empty().then(|| caller(config.database.clone(), config.rate));
         Ok(Self {
-            anybody: callers.is_empty().then(|| caller(config.database.clone(), config.rate)),
+            anybody,
             callers,
+            health: health::Health::new(of_health),
             metrics: Metrics::default(),
             max_request: config.max_request,
             conversations: config.conversations,
@@ -88,6 +92,11 @@ impl Server {
 
     fn all_callers(&self) -> impl Iterator<Item = &Arc<Caller>> {
         self.callers.values().chain(&self.anybody)
+    }
+
+    fn all_databases(&self) -> Vec<Arc<Database>> {
+        let of_callers = self.all_callers().map(|caller| &caller.database);
+        of_callers.chain(self.health.databases()).cloned().collect()
     }
 }
 
@@ -99,22 +108,18 @@ pub async fn serve(config: &Config, stop: CancellationToken) -> Result<(), Strin
         .map_err(|error| format!("cannot listen on {}: {error}", config.listen))?;
     let address = listener.local_addr().map_err(|error| error.to_string())?;
     eprintln!("rag-server: listening on http://{address}");
-    let router = router(&server, config, &stop);
-    let told = stop.clone();
-    let serving =
-        axum::serve(listener, router).with_graceful_shutdown(async move { told.cancelled().await });
+    tokio::spawn(database::close_idle(server.all_databases()));
+    let router = router(&server, config);
     tokio::select! {
-        served = serving => served.map_err(|error| error.to_string()),
-        () = async { stop.cancelled().await; tokio::time::sleep(GRACE).await } => {
-            for caller in server.all_callers() {
-                caller.database.cancel_all().await;
-            }
-            Ok(())
-        }
+        () = listen::serve(listener, router, &stop) => {}
+        () = async { stop.cancelled().await; tokio::time::sleep(GRACE).await } => {}
     }
+    // Clients may have gone away just before, so there can be statements in either case.
+    database::end_all(server.all_databases()).await;
+    Ok(())
 }
 
-fn router(server: &Arc<Server>, config: &Config, stop: &CancellationToken) -> Router {
+fn router(server: &Arc<Server>, config: &Config) -> Router {
     let admitted = Router::new()
         .route("/v1/models", get(models))
         .route("/v1/chat/completions", post(chat::complete))
@@ -124,16 +129,22 @@ fn router(server: &Arc<Server>, config: &Config, stop: &CancellationToken) -> Ro
         .route("/source", post(ask::source))
         .route("/feedback", post(ask::feedback))
         .route("/metrics", get(metrics))
-        .route_service("/mcp", mcp::http_service(config, stop))
+        .merge(mcp_route(server, config))
         .route_layer(middleware::from_fn_with_state(Arc::clone(server), admit::admit));
     Router::new()
         .merge(admitted)
         .merge(page::router())
-        .route("/healthz", get(healthy))
+        .route("/healthz", get(health::healthy))
         .fallback(no_such_path)
         .method_not_allowed_fallback(no_such_method)
         .layer(middleware::from_fn_with_state(Arc::clone(server), admit::same_origin))
         .with_state(Arc::clone(server))
+}
+
+/// MCP, whose requests are read as those of the other paths.
+fn mcp_route(server: &Arc<Server>, config: &Config) -> Router<Arc<Server>> {
+    let whole = middleware::from_fn_with_state(Arc::clone(server), request::read_first);
+    Router::new().route_service("/mcp", mcp::http_service(config)).route_layer(whole)
 }
 
 async fn no_such_path() -> Failure {
@@ -143,17 +154,6 @@ async fn no_such_path() -> Failure {
 async fn no_such_method() -> Failure {
     let status = StatusCode::METHOD_NOT_ALLOWED;
     Failure::new(status, "method_not_allowed", "the path is there, but not for this method")
-}
-
-/// Whether the database answers; of several roles, whether it answers one of them.
-async fn healthy(State(server): State<Arc<Server>>) -> Result<Json<Value>, Failure> {
-    let caller = server.all_callers().next().expect("without tokens there is the role of the URL");
-    let asked = async {
-        caller.database.lease().await?.rows(include_str!("../../sql/health.sql"), &[]).await
-    };
-    let late = || Failure::unavailable("the database does not answer");
-    timeout(HEALTH, asked).await.map_err(|_| late())??;
-    Ok(Json(json!({"status": "ok"})))
 }
 
 async fn metrics(State(server): State<Arc<Server>>) -> Response {

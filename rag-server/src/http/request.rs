@@ -1,12 +1,16 @@
 //! The body of a request: JSON, and no more than is allowed.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::body::{Body, Bytes};
-use axum::extract::{FromRequest, Request};
+use axum::extract::{FromRequest, Request, State};
 use axum::http::{StatusCode, header};
+use axum::middleware::Next;
+use axum::response::Response;
 use futures_util::StreamExt;
 use serde::de::DeserializeOwned;
+use tokio::time::timeout;
 
 use super::Server;
 use crate::failure::Failure;
@@ -14,6 +18,9 @@ use crate::failure::Failure;
 /// How much of what is too large is read and thrown away, so that a client that sends all of it first is there to
 /// read the answer.
 const THROWN_AWAY: usize = 64 << 20;
+
+/// How long a client may take to send a body.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A body in JSON that fits `T`.
 pub struct JsonBody<T>(pub T);
@@ -30,7 +37,7 @@ impl<T: DeserializeOwned> FromRequest<Arc<Server>> for JsonBody<T> {
             return Err(Failure::new(status, "invalid_request", "the body must be JSON")
                 .hint("send the header Content-Type: application/json"));
         }
-        let bytes = read(request.into_body(), server.max_request).await?;
+        let bytes = read_in_time(request.into_body(), server.max_request).await?;
         parse(&bytes).map(Self)
     }
 }
@@ -38,6 +45,24 @@ impl<T: DeserializeOwned> FromRequest<Arc<Server>> for JsonBody<T> {
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Failure> {
     serde_json::from_slice(bytes)
         .map_err(|error| Failure::request(format!("the body cannot be read: {error}")))
+}
+
+/// Has a request answered only when its body is there, in time and not too large.
+pub async fn read_first(
+    State(server): State<Arc<Server>>,
+    request: Request,
+    next: Next,
+) -> Result<Response, Failure> {
+    let (head, body) = request.into_parts();
+    let bytes = read_in_time(body, server.max_request).await?;
+    Ok(next.run(Request::from_parts(head, Body::from(bytes))).await)
+}
+
+async fn read_in_time(body: Body, most: usize) -> Result<Vec<u8>, Failure> {
+    timeout(PATIENCE, read(body, most)).await.unwrap_or_else(|_| {
+        let message = format!("the body of the request took longer than {PATIENCE:?}");
+        Err(Failure::new(StatusCode::REQUEST_TIMEOUT, "request_timeout", message))
+    })
 }
 
 async fn read(body: Body, most: usize) -> Result<Vec<u8>, Failure> {
@@ -74,6 +99,14 @@ mod tests {
         let failure = read(Body::from(vec![b'x'; 10 << 20]), 1 << 20).await.unwrap_err();
         assert_eq!(failure.status, 413);
         assert_eq!(failure.message, "the request is larger than 1024 KB");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_body_that_never_ends_is_not_waited_for() {
+        let parts = futures_util::stream::pending::<Result<Bytes, std::io::Error>>();
+        let failure = read_in_time(Body::from_stream(parts), 3).await.unwrap_err();
+        assert_eq!(failure.status, 408);
+        assert!(failure.message.contains("30s"), "{}", failure.message);
     }
 
     #[test]

@@ -9,18 +9,30 @@ use tokio_postgres::types::Type;
 use super::address::Address;
 use super::compact::{Compact, DEFAULT_TOKENS, MOST_TOKENS, cut};
 use crate::database::Lease;
-use crate::document::{self, Part};
+use crate::document::{self, Document, Stretch};
 use crate::failure::Failure;
 use crate::pipelines;
 use crate::question::{self, History, Question};
 
-/// Runs a tool and returns its result as text.
-pub async fn call(lease: &mut Lease, name: &str, arguments: JsonObject) -> Result<String, Failure> {
+/// Strategies of answers that run statements which a language model writes, or functions that it chooses.
+const OF_SQL: [&str; 2] = ["sql", "agent"];
+
+/// Runs a tool and returns its result as text. `offers_sql` says whether a language model may have SQL run.
+pub async fn call(
+    lease: &mut Lease,
+    name: &str,
+    arguments: JsonObject,
+    offers_sql: bool,
+) -> Result<String, Failure> {
     match name {
         "list_sources" => list_sources(lease, read_arguments(arguments)?).await,
         "search" => search(lease, read_arguments(arguments)?).await,
         "open" => open(lease, read_arguments(arguments)?).await,
-        "ask" => ask(lease, read_arguments(arguments)?).await,
+        "ask" => {
+            let arguments = read_arguments::<Ask>(arguments)?;
+            check_strategy(arguments.strategy.as_deref(), offers_sql)?;
+            ask(lease, arguments).await
+        }
         "schema" => schema(lease, read_arguments(arguments)?).await,
         "sql" => sql(lease, read_arguments(arguments)?).await,
         _ => Err(Failure::request(format!("there is no tool {name:?}"))),
@@ -31,8 +43,8 @@ pub async fn call(lease: &mut Lease, name: &str, arguments: JsonObject) -> Resul
 pub async fn read(lease: &mut Lease, uri: &str) -> Result<String, Failure> {
     match Address::parse(uri)? {
         Address::Document(pipeline, key) => {
-            let parts = document::open(lease, &pipeline, &key).await?;
-            Ok(told(&parts, 0, MOST_TOKENS))
+            let document = document::open(lease, &pipeline, &key, stretch(0, MOST_TOKENS)).await?;
+            Ok(told(&document, 0, MOST_TOKENS))
         }
         Address::Pipeline(name) => {
             let all = pipelines::list(lease).await?;
@@ -133,16 +145,27 @@ async fn open(lease: &mut Lease, arguments: Open) -> Result<String, Failure> {
         let whole = Failure::request("this is a whole pipeline");
         return Err(whole.hint("search it, or open a document: rag://pipeline/key"));
     };
-    let parts = document::open(lease, &pipeline, &key).await?;
-    Ok(told(&parts, arguments.start_char, room(arguments.max_tokens)))
+    let start = arguments.start_char;
+    if start < 0 {
+        return Err(Failure::request(format!("start_char must be 0 or more, not {start}")));
+    }
+    let most = room(arguments.max_tokens);
+    let document = document::open(lease, &pipeline, &key, stretch(start, most)).await?;
+    Ok(told(&document, start, most))
+}
+
+/// As much of a document as is read for a result with so many tokens, of which each is four bytes at most; twice that, since
+/// chunks repeat words of each other.
+fn stretch(start: i32, most: usize) -> Stretch {
+    Stretch { start, most_bytes: i64::try_from(8 * most).unwrap_or(i64::MAX) }
 }
 
 /// The text of a document from a character on, and where to go on where it does not fit.
-fn told(parts: &[Part], start: i32, most: usize) -> String {
+fn told(document: &Document, start: i32, most: usize) -> String {
     let mut text = String::new();
     let mut left = most;
-    for part in parts.iter().filter(|part| part.end > start) {
-        let skipped = usize::try_from(start - part.start).unwrap_or_default();
+    for part in document.parts.iter().filter(|part| part.end > start) {
+        let skipped = usize::try_from(start.saturating_sub(part.start)).unwrap_or_default();
         let rest = part.text.char_indices().nth(skipped).map_or("", |(at, _)| &part.text[at..]);
         if !text.is_empty() {
             text.push('\n');
@@ -151,12 +174,18 @@ fn told(parts: &[Part], start: i32, most: usize) -> String {
         text.push_str(fits);
         if !is_all {
             let told = i32::try_from(skipped + fits.chars().count()).unwrap_or(i32::MAX);
-            let next = part.start.saturating_add(told);
-            return format!("{text}\ntruncated: true (go on with start_char {next})");
+            return go_on(&text, part.start.saturating_add(told));
         }
         left = left.saturating_sub(super::compact::tokens(fits));
     }
-    text + "\ntruncated: false"
+    match document.parts.last() {
+        Some(last) if document.truncated => go_on(&text, last.end),
+        _ => text + "\ntruncated: false",
+    }
+}
+
+fn go_on(text: &str, next: i32) -> String {
+    format!("{text}\ntruncated: true (go on with start_char {next})")
 }
 
 #[derive(Deserialize)]
@@ -168,6 +197,19 @@ struct Ask {
     strategy: Option<String>,
     filter: Option<Value>,
     max_tokens: Option<usize>,
+}
+
+/// Refuses a strategy that would bring SQL in by another tool.
+fn check_strategy(strategy: Option<&str>, offers_sql: bool) -> Result<(), Failure> {
+    match strategy {
+        Some(strategy) if !offers_sql && OF_SQL.contains(&strategy) => {
+            let message = format!("the strategy {strategy:?} is not offered by this server");
+            let status = axum::http::StatusCode::FORBIDDEN;
+            let failure = Failure::new(status, "not_permitted", message);
+            Err(failure.hint("leave the strategy out; rag-server offers it with --sql"))
+        }
+        _ => Ok(()),
+    }
 }
 
 async fn ask(lease: &mut Lease, arguments: Ask) -> Result<String, Failure> {

@@ -1,6 +1,7 @@
 use serde_json::json;
 
 use super::*;
+use crate::document::Part;
 
 fn part(start: i32, text: &str) -> Part {
     let end = start + i32::try_from(text.chars().count()).unwrap();
@@ -9,7 +10,8 @@ fn part(start: i32, text: &str) -> Part {
 
 #[test]
 fn a_document_is_told_in_steps() {
-    let parts = [part(0, "größer als alles"), part(20, "und mehr")];
+    let parts = vec![part(0, "größer als alles"), part(20, "und mehr")];
+    let parts = Document { parts, truncated: false };
     assert_eq!(told(&parts, 0, 100), "größer als alles\nund mehr\ntruncated: false");
     let mut start = 0;
     let mut texts = Vec::new();
@@ -24,6 +26,9 @@ fn a_document_is_told_in_steps() {
     }
     assert_eq!(texts.concat(), "größer als allesund mehr");
     assert_eq!(told(&parts, 1000, 10), "\ntruncated: false");
+    assert!(told(&parts, i32::MIN, 100).ends_with("und mehr\ntruncated: false"));
+    let beginning = Document { parts: vec![part(5, "nine")], truncated: true };
+    assert_eq!(told(&beginning, 5, 100), "nine\ntruncated: true (go on with start_char 9)");
 }
 
 #[test]
@@ -39,6 +44,17 @@ fn an_answer_says_what_it_rests_on() {
                     [1]\trag://hours/a%2Fb\tstart_char 0\tIt opens at nine.\ntruncated: false";
     assert_eq!(answered(&details, 500), expected);
     assert!(answered(&details, 5).ends_with("(2 left out or cut; ask for more max_tokens)"));
+}
+
+#[test]
+fn a_model_has_no_sql_run_by_a_strategy() {
+    for strategy in OF_SQL {
+        let refused = check_strategy(Some(strategy), false).unwrap_err();
+        assert!(refused.message.contains(strategy) && refused.lines().contains("--sql"));
+        assert!(check_strategy(Some(strategy), true).is_ok());
+    }
+    assert!(check_strategy(Some("compact"), false).is_ok());
+    assert!(check_strategy(None, false).is_ok());
 }
 
 #[test]

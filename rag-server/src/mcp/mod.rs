@@ -25,7 +25,7 @@ use rmcp::{RoleServer, ServerHandler, ServiceExt};
 use tokio_util::sync::CancellationToken;
 
 use crate::config::Config;
-use crate::database::{Database, Lease};
+use crate::database::{self, Database, Lease};
 use crate::failure::Failure;
 use crate::http::Caller;
 use crate::pipelines;
@@ -88,7 +88,7 @@ impl ServerHandler for McpServer {
         let arguments = request.arguments.unwrap_or_default();
         let called = async {
             let mut lease = self.lease(&context).await?;
-            call::call(&mut lease, &request.name, arguments).await
+            call::call(&mut lease, &request.name, arguments, self.offers_sql).await
         };
         let called = tokio::select! {
             // Whoever called waits no longer: the lease is dropped, which cancels the statement.
@@ -157,28 +157,25 @@ fn protocol_error(failure: &Failure) -> ErrorData {
 
 /// Serves one client over standard input and output until it leaves or `stop`. The error is a sentence.
 pub async fn serve_stdio(config: &Config, stop: CancellationToken) -> Result<(), String> {
-    let database = Database::new(config.database.clone(), config.connections);
+    let database = Database::new(config.database.clone(), config.connections, config.timeout);
+    tokio::spawn(database::close_idle(vec![Arc::clone(&database)]));
     let server = McpServer { database: Some(Arc::clone(&database)), offers_sql: config.sql };
     let serving = server
         .serve_with_ct(rmcp::transport::stdio(), stop.clone())
         .await
         .map_err(|error| format!("the client did not begin as MCP wants it: {error}"))?;
     let ended = serving.waiting().await.map_err(|error| error.to_string());
-    database.cancel_all().await;
+    database.end().await;
     ended.map(|_| ())
 }
 
 /// The service under `/mcp`. It keeps no sessions: each request has its token, and so its role.
-pub fn http_service(
-    config: &Config,
-    stop: &CancellationToken,
-) -> StreamableHttpService<McpServer, NeverSessionManager> {
+pub fn http_service(config: &Config) -> StreamableHttpService<McpServer, NeverSessionManager> {
     let server = McpServer { database: None, offers_sql: config.sql };
     let options = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
         .with_json_response(true)
         .with_max_request_body_bytes(config.max_request)
-        .with_cancellation_token(stop.child_token())
         // Host and origin are looked at before, as for all paths.
         .disable_allowed_hosts();
     StreamableHttpService::new(move || Ok(server.clone()), Arc::default(), options)

@@ -81,7 +81,13 @@ fn ask() -> Tool {
         "filter": filter(),
         "max_tokens": tokens(),
     });
-    tool("ask", about, properties, &["question"])
+    // A language model may be sent the passages, and a trace may be kept.
+    let annotations = ToolAnnotations::new()
+        .read_only(false)
+        .destructive(false)
+        .idempotent(false)
+        .open_world(true);
+    tool("ask", about, properties, &["question"]).with_annotations(annotations)
 }
 
 fn schema() -> Tool {
@@ -114,6 +120,15 @@ mod tests {
         };
         assert_eq!(names(false), ["list_sources", "search", "open", "ask", "schema"]);
         assert_eq!(names(true).last().map(String::as_str), Some("sql"));
+    }
+
+    #[test]
+    fn only_ask_is_more_than_reading() {
+        for tool in all(true) {
+            let annotations = tool.annotations.expect("each tool says what it does");
+            assert_eq!(annotations.read_only_hint, Some(tool.name != "ask"), "{}", tool.name);
+            assert_eq!(annotations.open_world_hint, Some(tool.name == "ask"), "{}", tool.name);
+        }
     }
 
     #[test]

@@ -37,7 +37,7 @@ fn a_token_is_a_role_and_no_stronger_one() {
     assert_eq!(models["data"][0]["description"], "what customers ask");
     assert_eq!(models["data"][0]["filters"], json!(["lang"]));
     // What a session began as is what RESET ROLE would lead back to.
-    let sessions = "SELECT string_agg(DISTINCT usename, ' ') FROM pg_stat_activity WHERE application_name = 'rag-server'";
+    let sessions = "SELECT string_agg(DISTINCT usename, ' ') FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'rag-server'";
     assert!(!text(sessions).contains("postgres"));
 
     let strange = request(&server.address, Some(STRANGER), "/v1/models", None).json();
@@ -58,6 +58,9 @@ fn row_level_security_decides_what_is_found() {
     assert_eq!(hidden.status, 404);
     let shown = server.post("/source", &json!({"pipeline": "docs", "source_key": "2"})).json();
     assert!(shown["parts"][0]["text"].as_str().unwrap().starts_with("Invoices are sent"));
+    assert_eq!(shown["truncated"], false);
+    let behind = json!({"pipeline": "docs", "source_key": "2", "start_char": 5000});
+    assert_eq!(server.post("/source", &behind).json()["parts"], json!([]));
 }
 
 #[test]
@@ -104,7 +107,14 @@ fn the_history_of_a_chat_is_its_conversation() {
     // Another history is another conversation.
     next["messages"][1]["content"] = json!("Something else.");
     let other = server.post("/v1/chat/completions", &next).json();
-    assert_ne!(other["rag"]["conversation"], conversation);
+    let other_conversation = other["rag"]["conversation"].as_str().unwrap();
+    assert_ne!(other_conversation, conversation);
+    // What follows belongs to it, though not all that was said before does.
+    let answer = other["choices"][0]["message"].clone();
+    let more = [answer, json!({"role": "user", "content": "When are invoices sent?"})];
+    next["messages"].as_array_mut().unwrap().extend(more);
+    let followed = server.post("/v1/chat/completions", &next).json();
+    assert_eq!(followed["rag"]["conversation"], other_conversation);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::support::{READER, STRANGER, Server, reader_url};
+use crate::support::{READER, STRANGER, Server, among_others, reader_url};
 
 fn call(id: u32, method: &str, params: Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
@@ -64,6 +64,12 @@ fn tools_read_as_the_role_of_the_token() {
         json!({"question": "When are invoices sent?", "pipeline": "docs"}),
     );
     assert!(answer.contains("supported: true") && answer.contains("[1]\trag://docs/2"), "{answer}");
+    let negative = json!({"uri": "rag://docs/2", "start_char": i32::MIN});
+    let (refused, is_error) = called(&server, READER, "open", negative);
+    assert!(is_error && refused.contains("start_char must be 0 or more"), "{refused}");
+    let with_sql = json!({"question": "How many?", "pipeline": "docs", "strategy": "sql"});
+    let (refused, is_error) = called(&server, READER, "ask", with_sql);
+    assert!(is_error && refused.contains("not offered"), "{refused}");
     let (schema, _) = called(&server, READER, "schema", json!({"tables": ["docs"]}));
     assert!(schema.contains("docs -- what customers ask\n  id integer"), "{schema}");
     let (wrong, is_error) =
@@ -118,6 +124,7 @@ fn documents_are_resources() {
 
 #[test]
 fn a_program_speaks_over_standard_input() {
+    let _among_others = among_others();
     let Some(url) = reader_url() else { return };
     let mut child = Command::new(env!("CARGO_BIN_EXE_rag-server"))
         .args(["mcp", "--database-url", &url])

@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
-use std::sync::OnceLock;
+use std::sync::{OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -15,7 +15,10 @@ use tokio_postgres::{Client, Config, NoTls};
 pub const READER: &str = "reader-token-0123456789";
 /// The token of the role that may read nothing.
 pub const STRANGER: &str = "stranger-token-0123456789";
-const DATABASE: &str = "rag_server_test";
+/// What the databases of all runs are called, before the process id of each.
+const DATABASES: &str = "rag_server_test_";
+/// Held by tests with sessions, and alone by those that look at the sessions of all.
+static SESSIONS: RwLock<()> = RwLock::new(());
 
 const SETUP: &str = "
     CREATE EXTENSION pg_rag CASCADE;
@@ -63,6 +66,34 @@ async fn connect(url: &str, database: Option<&str>) -> Client {
     client
 }
 
+/// The database of this run.
+fn name() -> String {
+    format!("{DATABASES}{}", std::process::id())
+}
+
+/// Drops what runs have left behind whose process is gone.
+async fn drop_old(admin: &Client) {
+    let sql = "SELECT datname::text FROM pg_database WHERE datname ~ '^rag_server_test_[0-9]+$'";
+    for row in admin.query(sql, &[]).await.unwrap() {
+        let old: String = row.get(0);
+        let process = format!("/proc/{}", old.trim_start_matches(DATABASES));
+        if old == name() || !std::path::Path::new(&process).exists() {
+            let drop = format!("DROP DATABASE IF EXISTS {old} WITH (FORCE)");
+            admin.batch_execute(&drop).await.unwrap();
+        }
+    }
+}
+
+/// Lets a test have sessions, but not while another looks at all of them.
+pub fn among_others() -> RwLockReadGuard<'static, ()> {
+    SESSIONS.read().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Lets a test look at all sessions: no other test has any meanwhile.
+pub fn alone() -> RwLockWriteGuard<'static, ()> {
+    SESSIONS.write().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// The URL of the database of the tests, which is made once a run.
 pub fn database() -> Option<&'static str> {
     static MADE: OnceLock<Option<String>> = OnceLock::new();
@@ -72,14 +103,13 @@ pub fn database() -> Option<&'static str> {
             let admin = connect(&url, None).await;
             for role in ["rag_server_reader", "rag_server_stranger"] {
                 let create = format!(
-                    "DO $$ BEGIN CREATE ROLE {role} LOGIN; EXCEPTION WHEN duplicate_object THEN NULL; END $$"
+                    "DO $$ BEGIN CREATE ROLE {role} LOGIN; EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$"
                 );
                 admin.batch_execute(&create).await.unwrap();
             }
-            let drop = format!("DROP DATABASE IF EXISTS {DATABASE} WITH (FORCE)");
-            admin.batch_execute(&drop).await.unwrap();
-            admin.batch_execute(&format!("CREATE DATABASE {DATABASE}")).await.unwrap();
-            connect(&url, Some(DATABASE)).await.batch_execute(SETUP).await.unwrap();
+            drop_old(&admin).await;
+            admin.batch_execute(&format!("CREATE DATABASE {}", name())).await.unwrap();
+            connect(&url, Some(&name())).await.batch_execute(SETUP).await.unwrap();
         });
         Some(url)
     });
@@ -89,13 +119,13 @@ pub fn database() -> Option<&'static str> {
 /// One number from the database, as the superuser.
 pub fn number(sql: &str) -> i64 {
     let url = database().unwrap();
-    block_on(async { connect(url, Some(DATABASE)).await.query_one(sql, &[]).await.unwrap().get(0) })
+    block_on(async { connect(url, Some(&name())).await.query_one(sql, &[]).await.unwrap().get(0) })
 }
 
 /// One text from the database, as the superuser.
 pub fn text(sql: &str) -> String {
     let url = database().unwrap();
-    block_on(async { connect(url, Some(DATABASE)).await.query_one(sql, &[]).await.unwrap().get(0) })
+    block_on(async { connect(url, Some(&name())).await.query_one(sql, &[]).await.unwrap().get(0) })
 }
 
 /// The words of a connection string for the database of the tests, as the role that may read.
@@ -107,7 +137,7 @@ pub fn reader_url() -> Option<String> {
         tokio_postgres::config::Host::Unix(path) => path.display().to_string(),
     };
     let port = config.get_ports().first().copied().unwrap_or(5432);
-    Some(format!("host={host} port={port} dbname={DATABASE} user=rag_server_reader"))
+    Some(format!("host={host} port={port} dbname={} user=rag_server_reader", name()))
 }
 
 /// A server that ends with the test.
@@ -116,11 +146,20 @@ pub struct Server {
     /// Where it listens.
     pub address: String,
     _folder: tempfile::TempDir,
+    _among_others: Option<RwLockReadGuard<'static, ()>>,
 }
 
 impl Server {
     /// A server with both tokens, or nothing where there is no database.
     pub fn start(arguments: &[&str]) -> Option<Self> {
+        let among_others = among_others();
+        let mut server = Self::of(&reader_url()?, true, arguments);
+        server._among_others = Some(among_others);
+        Some(server)
+    }
+
+    /// A server with both tokens for a test that is [`alone`], or nothing where there is no database.
+    pub fn start_alone(arguments: &[&str]) -> Option<Self> {
         Some(Self::of(&reader_url()?, true, arguments))
     }
 
@@ -143,7 +182,7 @@ impl Server {
         std::thread::spawn(move || {
             lines.map_while(Result::ok).for_each(|line| eprintln!("{line}"))
         });
-        Self { child, address, _folder: folder }
+        Self { child, address, _folder: folder, _among_others: None }
     }
 
     /// Asks as the role that may read.
