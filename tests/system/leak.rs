@@ -186,6 +186,7 @@ fn value(kind: &str) -> &'static str {
     match kind {
         "text" | "name" => "'owner'",
         "regclass" => "'notes'",
+        "regprocedure" => "'pg_client_encoding()'",
         "regconfig" => "'simple'",
         "integer" | "bigint" | "oid" | "real" | "double precision" => "1",
         "interval" => "'1 second'",
