@@ -34,7 +34,8 @@ impl DerivationLease {
         // SAFETY: a lock of numbers; it is not waited for.
         let taken = unsafe { pg_sys::LockAcquire(&raw const tag, MODE, true, true) };
         let is_taken = taken != pg_sys::LockAcquireResult::LOCKACQUIRE_NOT_AVAIL;
-        Ok(is_taken.then_some(DerivationLease(tag)))
+        // Made only where it is taken: one that is dropped gives the lock back.
+        Ok(is_taken.then(|| DerivationLease(tag)))
     }
 }
 
