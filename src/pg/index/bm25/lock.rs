@@ -27,7 +27,9 @@ impl StructureLock {
     /// As for [`StructureLock::take`].
     pub unsafe fn try_take(index: pg_sys::Relation) -> Option<StructureLock> {
         // SAFETY: by this function's contract.
-        unsafe { pg_sys::ConditionalLockPage(index, 0, MODE) }.then_some(StructureLock(index))
+        let is_taken = unsafe { pg_sys::ConditionalLockPage(index, 0, MODE) };
+        // Made only where it is taken: one that is dropped gives the lock back.
+        is_taken.then(|| StructureLock(index))
     }
 }
 
