@@ -82,11 +82,12 @@ fn an_edit_in_a_hundred_documents_makes_few_summaries_anew() {
     check(&mut client);
     let made = count(&mut client, new) - made;
     assert!((1..=6).contains(&made), "{made} summaries were made");
-    // A change that rolls back makes none.
+    // A change that rolls back makes none. What is in no tree any more may go meanwhile.
     client.batch_execute("BEGIN; UPDATE report SET body = 'Gone.'; ROLLBACK").unwrap();
     let before = count(&mut client, new);
     check(&mut client);
-    assert_eq!(count(&mut client, new), before);
+    let after = count(&mut client, new);
+    assert!(after <= before, "{} summaries were made", after - before);
 }
 
 #[test]
