@@ -96,6 +96,21 @@ pub enum Test {
     Overlaps(String),
 }
 
+impl Test {
+    /// The values that it compares with, in their order.
+    #[must_use]
+    pub fn values(&self) -> &[String] {
+        match self {
+            Test::Null | Test::NotNull => &[],
+            Test::OneOf { values, .. } => values,
+            Test::Compare(_, value)
+            | Test::Like { pattern: value, .. }
+            | Test::Contains(value)
+            | Test::Overlaps(value) => std::slice::from_ref(value),
+        }
+    }
+}
+
 /// How a value stands to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Comparison {

@@ -4,7 +4,9 @@
 //! One that a language model writes must not end the caller's statement, so its values are
 //! looked at before: only what every server takes, whatever its settings, passes.
 
-use super::filter::{ColumnTest, Condition, MetadataKind, Test};
+use serde_json::Value;
+
+use super::filter::{ColumnTest, Condition, MetadataColumn, MetadataKind, parse};
 use crate::error::{Error, Result};
 
 /// What values of a type look like.
@@ -30,15 +32,6 @@ enum ValueKind {
 #[must_use]
 pub fn is_checked(sql_type: &str) -> bool {
     kind(sql_type).is_some()
-}
-
-/// How a filter asks about values of such a type, named as in SQL.
-#[must_use]
-pub fn metadata_kind(sql_type: &str) -> MetadataKind {
-    match kind(sql_type) {
-        Some(ValueKind::Text) => MetadataKind::Text,
-        _ => MetadataKind::Scalar,
-    }
 }
 
 fn kind(sql_type: &str) -> Option<ValueKind> {
@@ -76,23 +69,28 @@ fn digits(arguments: &str) -> Option<u32> {
     u32::try_from(precision - scale).ok()
 }
 
+/// An error where `filter` cannot be taken apart, or names a value that does not fit its column. `columns` are names
+/// and types, as in SQL.
+pub fn check_filter(filter: &Value, columns: &[(String, String)]) -> Result<()> {
+    let named = columns.iter().map(|(name, sql_type)| MetadataColumn {
+        name: name.clone(),
+        kind: match kind(sql_type) {
+            Some(ValueKind::Text) => MetadataKind::Text,
+            _ => MetadataKind::Scalar,
+        },
+    });
+    check(&parse(filter, &named.collect::<Vec<_>>())?, columns)
+}
+
 /// An error that names the first value that does not fit its column. `columns` are names and
 /// types, in the order that the condition means.
-pub fn check(condition: &Condition, columns: &[(String, String)]) -> Result<()> {
+fn check(condition: &Condition, columns: &[(String, String)]) -> Result<()> {
     for ColumnTest { column, test, .. } in condition.column_tests() {
         let Some((name, sql_type)) = columns.get(*column) else { continue };
         let kind = kind(sql_type).ok_or_else(|| {
             Error::invalid(format!("\"{name}\" of type {sql_type} cannot be filtered by"))
         })?;
-        let values = match test {
-            Test::Null | Test::NotNull => continue,
-            Test::OneOf { values, .. } => values.as_slice(),
-            Test::Like { pattern: value, .. }
-            | Test::Compare(_, value)
-            | Test::Contains(value)
-            | Test::Overlaps(value) => std::slice::from_ref(value),
-        };
-        if let Some(value) = values.iter().find(|value| !fits(value, kind)) {
+        if let Some(value) = test.values().iter().find(|value| !fits(value, kind)) {
             let shown: String = value.chars().take(80).collect();
             return Err(Error::invalid(format!(
                 "\"{shown}\" is no {sql_type}, the type of \"{name}\""
@@ -184,16 +182,9 @@ fn is_uuid(value: &str) -> bool {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::super::filter::{MetadataColumn, MetadataKind, parse};
-
-    fn column(name: &str) -> [MetadataColumn; 1] {
-        [MetadataColumn { name: name.into(), kind: MetadataKind::Text }]
-    }
-
     fn is_taken(sql_type: &str, value: &Value) -> bool {
         let columns = [("c".to_owned(), sql_type.to_owned())];
-        let conditions = parse(&json!({ "c": value }), &column("c")).unwrap();
-        super::check(&conditions, &columns).is_ok()
+        super::check_filter(&json!({ "c": value }), &columns).is_ok()
     }
 
     fn all(sql_type: &str, taken: &[&str], refused: &[&str]) {
@@ -257,8 +248,7 @@ mod tests {
         assert!(is_taken("integer", &json!(null)));
         assert!(!is_taken("integer", &json!({"gte": 1, "lt": "x"})));
         let columns = [("year".to_owned(), "integer".to_owned())];
-        let conditions = parse(&json!({"year": "x"}), &column("year")).unwrap();
-        let error = super::check(&conditions, &columns).unwrap_err();
+        let error = super::check_filter(&json!({"year": "x"}), &columns).unwrap_err();
         assert_eq!(error.message(), "\"x\" is no integer, the type of \"year\"");
     }
 }

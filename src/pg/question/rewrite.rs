@@ -18,7 +18,6 @@ use crate::prompt::template::Template;
 use crate::prompt::writer::Writer;
 use crate::protocol::{ProviderConfig, SamplingParameters};
 use crate::recent::Recent;
-use crate::retrieve::filter::{self, MetadataColumn};
 use crate::retrieve::value;
 use crate::rewrite::{RewriteMethod, RewriteOptions, RewriteTask, Rewriting, rewrite};
 
@@ -83,12 +82,7 @@ impl Rewriter {
         let Some((template, llm)) = &self.asks else {
             return Ok(Rewriting::feedback(question));
         };
-        let named = |(name, sql_type): &(String, String)| MetadataColumn {
-            name: name.clone(),
-            kind: value::metadata_kind(sql_type),
-        };
-        let named: Vec<MetadataColumn> = self.columns.iter().map(named).collect();
-        let check = |filter: &Json| value::check(&filter::parse(filter, &named)?, &self.columns);
+        let check = |filter: &Json| value::check_filter(filter, &self.columns);
         let task = RewriteTask {
             question,
             way: self.way,

@@ -5,15 +5,16 @@
 SET client_min_messages = warning;
 
 CREATE DOMAIN colour AS text CHECK (VALUE <> '');
-CREATE TABLE docs (id integer PRIMARY KEY, body text, lang text, year integer, tags text[], sizes integer[], more jsonb, old json, hue colour, "or" boolean, code varchar(2), flag char(3), price numeric(4,1));
+CREATE DOMAIN mark AS varchar(2);
+CREATE TABLE docs (id integer PRIMARY KEY, body text, lang text, year integer, tags text[], sizes integer[], more jsonb, old json, hue colour, "or" boolean, code varchar(2), flag char(3), price numeric(4,1), mark mark);
 INSERT INTO docs
 SELECT n, 'Text number ' || n, (ARRAY['en', 'de', 'EN_us', NULL])[1 + n % 4], nullif(2015 + n % 10, 2019),
     CASE n % 5 WHEN 0 THEN NULL WHEN 1 THEN '{}' WHEN 2 THEN '{a}' WHEN 3 THEN '{a,b}' ELSE '{"c d",b}' END::text[],
     CASE n % 3 WHEN 0 THEN NULL WHEN 1 THEN ARRAY[n, 7] ELSE ARRAY[n] END,
     CASE n % 6 WHEN 0 THEN NULL WHEN 1 THEN '{"size": null}' WHEN 2 THEN '{"size": 10, "of": ["x", {"y": 2}]}' WHEN 3 THEN '{"size": "10", "of": "x"}' WHEN 4 THEN '{"size": 9.5, "of": ["z"]}' ELSE '[1, "x"]' END::jsonb,
-    CASE n % 2 WHEN 0 THEN '{"size": 2}' ELSE NULL END::json, CASE n % 3 WHEN 0 THEN 'red' WHEN 1 THEN 'blue' ELSE NULL END, n % 2 = 0, 'c' || n % 3, 'f' || n % 2, n + 0.5
+    CASE n % 2 WHEN 0 THEN '{"size": 2}' ELSE NULL END::json, CASE n % 3 WHEN 0 THEN 'red' WHEN 1 THEN 'blue' ELSE NULL END, n % 2 = 0, 'c' || n % 3, 'f' || n % 2, n + 0.5, 'c' || n % 3
 FROM generate_series(1, 60) AS n;
-SELECT rag_create_pipeline('docs', 'body', metadata => ARRAY['lang', 'year', 'tags', 'sizes', 'more', 'old', 'hue', 'or', 'code', 'flag', 'price']);
+SELECT rag_create_pipeline('docs', 'body', metadata => ARRAY['lang', 'year', 'tags', 'sizes', 'more', 'old', 'hue', 'or', 'code', 'flag', 'price', 'mark']);
 
 -- What a filter keeps, and what is wrong: nothing, or how many rows it has too many or lacks.
 CREATE FUNCTION kept(filter jsonb) RETURNS SETOF integer LANGUAGE sql AS $$
@@ -74,6 +75,7 @@ SELECT filter, compared(filter::jsonb, condition) FROM (VALUES
     (45, '{"flag": {"ne": "f1"}}', $$flag <> 'f1'$$),
     (46, '{"price": {"lt": 9.54}}', 'price < 9.54'),
     (47, '{"price": {"lt": 100000}}', 'true'),
+    (49, '{"mark": ["c1", "c2"]}', $$mark IN ('c1', 'c2')$$),
     (41, '{"id": {"gt": 40}, "lang": "de"}', $$id > 40 AND lang = 'de'$$)
 ) AS f (n, filter, condition) ORDER BY n;
 
@@ -87,7 +89,7 @@ SELECT count(*) FROM kept('{"lang": {"like": "'' OR true --"}, "tags": "\"},{\"a
 
 -- An error is of the filter, and names key and value.
 SELECT fails(format('SELECT kept(%L)', filter)) FROM unnest(ARRAY[
-    '{"year": "soon"}', '{"year": {"in": [2015, 20.5]}}', '{"year": {"between": [1, null]}}', '{"year": {"between": 2015}}', '{"sizes": "big"}', '{"hue": ""}',
+    '{"year": "soon"}', '{"year": {"in": [2015, 20.5]}}', '{"year": {"between": [1, null]}}', '{"year": {"between": 2015}}', '{"sizes": "big"}', '{"hue": ""}', '{"mark": "c1x"}',
     '{"year": {"like": "2%"}}', '{"lang": {"contains": "e"}}', '{"lang": {"like": "e\\"}}', '{"tags": [null]}', '{"more.size": {"lt": true}}',
     '{"or": [{"lang": "en"}]}', '{"$or": {"lang": "en"}}', '{"and": ["en"]}', '{"not": "en"}', '{"colour": 1}', '{"lang.of": 1}', '{"lang": {"near": 1}}']) WITH ORDINALITY AS f (filter, n) ORDER BY n;
 SELECT fails(format('SELECT kept(%L)', repeat('{"not":', 40) || '{}' || repeat('}', 40)));

@@ -15,7 +15,6 @@ use super::action::{
 use super::offered::{MOST_CHUNKS, OPERATORS};
 use crate::prompt::messages::Message;
 use crate::prompt::object;
-use crate::retrieve::filter::{self, MetadataColumn};
 use crate::retrieve::value;
 
 /// Longest reason that is kept, in characters.
@@ -194,13 +193,7 @@ impl Wish<'_> {
 
     /// What PostgreSQL would refuse must not end the answer.
     fn check(&self, filter: &Value) -> Wished<()> {
-        let columns = &self.offers.columns;
-        let named = columns.iter().map(|(name, sql_type)| MetadataColumn {
-            name: name.clone(),
-            kind: value::metadata_kind(sql_type),
-        });
-        let parsed = filter::parse(filter, &named.collect::<Vec<_>>());
-        parsed.and_then(|it| value::check(&it, columns)).map_err(|error| error.to_string())
+        value::check_filter(filter, &self.offers.columns).map_err(|error| error.to_string())
     }
 
     fn call(&self) -> Wished<ToolCall> {

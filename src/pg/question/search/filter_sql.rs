@@ -99,17 +99,17 @@ impl FilterWriter<'_> {
         let MetadataColumn { name, kind } = self.named[asked.column].clone();
         let column = self.columns[asked.column];
         let is_json = kind == MetadataKind::Json;
-        // Without a length or precision, to which a value would be cut or rounded.
+        // Without a length or precision, also of a domain, to which a value would be cut or rounded.
         let (type_oid, sql_type) = match is_json {
             true => (pg_sys::JSONBOID, JSONB.to_owned()),
-            false => (column.type_oid, operator::type_name(column.type_oid)),
+            false => (column.type_oid, operator::type_name(operator::base_type(column.type_oid))),
         };
         let operand = self.operand(column, is_json, &asked.path);
         let first = self.values.len() + 1;
         let (template, comparison) = template(&asked.test, is_json);
-        self.values.extend_from_slice(bound(&asked.test));
+        self.values.extend_from_slice(asked.test.values());
         if !matches!(asked.test, Test::Like { .. }) {
-            for value in bound(&asked.test) {
+            for value in asked.test.values() {
                 check_value(&name, type_oid, value)?;
             }
         }
@@ -174,18 +174,6 @@ fn template(test: &Test, is_json: bool) -> (&'static str, Comparison) {
     match test {
         Test::Compare(comparison, _) => (template, *comparison),
         _ => (template, Equal),
-    }
-}
-
-/// The values that a test binds.
-fn bound(test: &Test) -> &[String] {
-    match test {
-        Test::Null | Test::NotNull => &[],
-        Test::OneOf { values, .. } => values,
-        Test::Compare(_, value)
-        | Test::Like { pattern: value, .. }
-        | Test::Contains(value)
-        | Test::Overlaps(value) => std::slice::from_ref(value),
     }
 }
 
