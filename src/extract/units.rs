@@ -163,6 +163,9 @@ impl UnitBuilder<'_> {
     }
 
     fn item(&mut self, block: &TextBlock, before: Option<&TextBlock>, rest: &[TextBlock]) {
+        if is_navigation(&self.content[block.range.clone()]) {
+            return;
+        }
         if block.label.is_some() && !self.in_list {
             self.list = self.numbered_list(block, before, rest).map(Rc::new);
         }
@@ -305,6 +308,17 @@ pub(super) fn joint(text: &str, index: usize) -> &'static str {
         (true, 1) => ": ",
         (true, _) => "; ",
     }
+}
+
+/// Whether an item of a list is a link and no more, to a place in its own document or with a question for its name:
+/// it says where an answer stands.
+fn is_navigation(item: &str) -> bool {
+    let link = item.strip_prefix('[').and_then(|it| it.trim_end_matches('.').strip_suffix(')'));
+    let parts = link.and_then(|link| link.split_once("]("));
+    parts.is_some_and(|(name, address)| {
+        let is_one = !name.contains(['[', ']']) && !address.contains(['(', ')', ' ']);
+        is_one && (address.starts_with('#') || name.ends_with(['?', '？', '؟']))
+    })
 }
 
 /// The length of the first line of the paragraph `text`, if it is a title above the others.

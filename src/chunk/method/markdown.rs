@@ -13,7 +13,7 @@ use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
-use super::{CutPlan, Section, skip_white_space};
+use super::{CutPlan, Section, ends_with_colon, skip_white_space};
 use crate::text::line::{LineKind, lines, single_line};
 use crate::text::sentence::sentences;
 
@@ -88,6 +88,9 @@ impl<'a> MarkdownOutline<'a> {
     /// Takes in one event of the parser.
     fn read(&mut self, event: Event<'_>, range: Range<usize>) {
         match event {
+            Event::Start(Tag::HtmlBlock) if self.depth == 0 && self.html_heading(&range) => {
+                self.depth += 1
+            }
             Event::Start(tag) if is_block(&tag) => self.open(&tag, range),
             Event::End(tag) if is_block_end(tag) => self.close(tag, range),
             Event::Rule => self.add_block(range.start),
@@ -127,6 +130,20 @@ impl<'a> MarkdownOutline<'a> {
         );
     }
 
+    /// Takes a block of HTML that begins with a heading, such as `<h1 align="center">Title</h1>`, for that; false if it
+    /// is none.
+    fn html_heading(&mut self, block: &Range<usize>) -> bool {
+        let Some(HtmlHeading { level, title, length }) =
+            html_heading(&self.document[block.clone()])
+        else {
+            return false;
+        };
+        let range = block.start..block.start + length;
+        self.headings.push(MarkdownHeading { range, level, title: shortened(&title) });
+        self.after_heading = true;
+        true
+    }
+
     fn close(&mut self, tag: TagEnd, range: Range<usize>) {
         self.depth = self.depth.saturating_sub(1);
         // A table's head is not left alone: no place before the first row.
@@ -145,8 +162,9 @@ impl<'a> MarkdownOutline<'a> {
     /// A block, item or row begins at `start`.
     fn add_block(&mut self, start: usize) {
         let level = match self.depth {
-            // Between a heading and what follows is no better place than between sentences.
+            // Between a heading, or what ends with a colon, and what follows is no better place than between sentences.
             0 if self.after_heading => SENTENCE,
+            _ if ends_with_colon(&self.document[..start]) => SENTENCE,
             0 => BLOCK,
             1 => ITEM,
             _ => NESTED,
@@ -226,6 +244,30 @@ impl<'a> MarkdownOutline<'a> {
         }
         sections
     }
+}
+
+/// A heading in HTML.
+struct HtmlHeading {
+    level: HeadingLevel,
+    title: String,
+    /// Bytes to the end of its last tag.
+    length: usize,
+}
+
+/// The heading that a block of HTML begins with; `None` where it begins with something else or the heading has no text.
+fn html_heading(block: &str) -> Option<HtmlHeading> {
+    let inside = block.strip_prefix("<h").or_else(|| block.strip_prefix("<H"))?;
+    let level = inside.chars().next()?.to_digit(10)?;
+    let level = HeadingLevel::try_from(level as usize).ok()?;
+    inside[1..].starts_with(['>', ' ', '\n', '\t']).then_some(())?;
+    let end = ["</h", "</H"].iter().filter_map(|tag| block.find(tag)).min()?;
+    let length = end + block[end..].find('>')? + 1;
+    let mut title = String::new();
+    for piece in block[..end].split('<').skip(1) {
+        title += piece.split_once('>').map_or("", |(_, text)| text);
+    }
+    let title = single_line(&title);
+    (!title.is_empty()).then_some(HtmlHeading { level, title, length })
 }
 
 /// The titles of `path`, outermost first; those that are empty are left out.
@@ -360,6 +402,36 @@ mod tests {
         check_places("|a|b|\n|-|-|\n|c|d|\n|e|f|", "|a|b|\n④|-|-|\n④|c|d|\n①|e|f|");
         check_places("a  \nb", "a  \n③b");
         check_places("a\n\n***\n\nb", "a\n\n⓪***\n\n⓪b");
+    }
+
+    #[test]
+    fn headings_of_html() {
+        check_sections(
+            "<h1 align=\"center\">\n<img src=\"a.svg\">\nA <b>tool</b>\n</h1>\n\na\n\n<h3 name=\"b\">B?</h3>\n\nb",
+            &[
+                ("<h1 align=\"center\">", Some("A tool")),
+                ("<h3 name=\"b\">B?</h3>", Some("A tool > B?")),
+            ],
+        );
+        for text in [
+            "<h1><img></h1>\n\ntext",
+            "<hr>\n\ntext",
+            "<h7>x</h7>\n\ntext",
+            "<h1>x\n\ntext",
+            "<header>x</header>",
+        ] {
+            check_sections(text, &[(text.lines().next().unwrap(), None)]);
+        }
+    }
+
+    #[test]
+    fn what_is_announced_stays_with_its_announcement() {
+        check_places("One.\n\nTwo:\n\n- a\n- b", "One.\n\n⓪Two:\n\n④- a\n①- b");
+        check_places(
+            "Run **this:**\n\n```\na\nb\n```\n\nx",
+            "Run **this:**\n\n④```\na\n③b\n```\n\n⓪x",
+        );
+        check_places("- a:\n  - b\n  - c", "- a:\n  ④- b\n  ②- c");
     }
 
     #[test]

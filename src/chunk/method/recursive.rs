@@ -1,9 +1,10 @@
 //! Paragraphs, then lines, sentences, words: the largest unit that fits.
 //!
 //! Lines are units only where their ends mean something. In a paragraph that was wrapped at
-//! some width they mean nothing, and sentences come next.
+//! some width they mean nothing, and sentences come next. What a paragraph announces with a colon
+//! is cut from it only where sentences are cut from each other.
 
-use super::{CutPlan, skip_white_space};
+use super::{CutPlan, ends_with_colon, skip_white_space};
 use crate::text::line::{Line, LineKind, lines};
 use crate::text::sentence::sentences;
 
@@ -14,10 +15,15 @@ const SHORTEST_WRAPPED_LINE: usize = 40;
 pub(super) fn plan(document: &str) -> CutPlan {
     let mut paragraphs = Vec::new();
     let mut line_starts = Vec::new();
+    let mut sentence_starts: Vec<usize> =
+        sentences(document).into_iter().map(|range| range.start).collect();
+    let mut announced = Vec::new();
     let mut paragraph = Vec::new();
     let mut close = |paragraph: &mut Vec<Line>| {
         if let Some(first) = paragraph.first() {
-            paragraphs.push(skip_white_space(document, first.range.start));
+            let start = skip_white_space(document, first.range.start);
+            let is_announced = ends_with_colon(&document[..start]);
+            if is_announced { &mut announced } else { &mut paragraphs }.push(start);
             add_lines(document, paragraph, &mut line_starts);
             paragraph.clear();
         }
@@ -29,7 +35,9 @@ pub(super) fn plan(document: &str) -> CutPlan {
         }
     }
     close(&mut paragraph);
-    let sentence_starts = sentences(document).into_iter().map(|range| range.start).collect();
+    sentence_starts.extend(announced);
+    sentence_starts.sort_unstable();
+    sentence_starts.dedup();
     CutPlan::unsectioned(document, vec![paragraphs, line_starts, sentence_starts])
 }
 
@@ -83,6 +91,7 @@ mod tests {
     #[test]
     fn places() {
         check("One. Two.\n\n  Three", "One. /Two.\n\n  ‖Three");
+        check("One. Two:\n\n- a\n- b\n\nThree", "One. /Two:\n\n/- a\n|- b\n\n‖Three");
         check("one\ntwo\r\nthree", "one\n|two\r\n|three");
         check("- one\n- two", "- one\n|- two");
         check("fn main() {\n    run();\n}", "fn main() {\n    |run();\n|}");

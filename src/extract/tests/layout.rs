@@ -28,6 +28,15 @@ fn markup_is_read() {
 }
 
 #[test]
+fn what_says_where_an_answer_stands_is_none() {
+    let contents = [
+        "* [How do I search compressed files?](#compressed)\n* [Is there a configuration file?](faq.md#config)",
+        "The flag -z searches compressed files.\n\n* [Compressed files](https://example.org)",
+    ];
+    check("How do I search compressed files?", &contents, "The flag -z searches compressed files. [2]");
+}
+
+#[test]
 fn a_row_comes_with_its_columns() {
     let prices = "Prices in euros.\n\n| Plan | Users | Price |\n|---|--:|---|\n| Free | 3 | 0 EUR |\n\
         | **Team** | 50 | 20 EUR |\n\n| City |\n|---|\n| Oslo |";
