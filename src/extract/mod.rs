@@ -137,7 +137,7 @@ pub struct Extract {
     pub supported: bool,
     /// Probability that the passages hold the answer, if that was as likely as not.
     pub confidence: f32,
-    /// The best pieces in reading order; also there, as the nearest there is, where the answer is
+    /// The best pieces in reading order, those of the best one's passage first; also there, as the nearest there is, where the answer is
     /// not supported.
     pub evidence: Vec<Evidence>,
 }
@@ -178,7 +178,7 @@ pub fn extract(
     let signals = ConfidenceSignals::gather(&candidates, &similarities, &scores, &calibration);
     let known = identifier::known_share(&question.text, passages);
     let confidence = signals.confidence(&calibration) * known;
-    let chosen = choose(&candidates, &scores, &order, options);
+    let chosen = choose(&candidates, passages, &scores, &order, options);
     let chosen = with_subjects(&candidates, chosen, options.max_sentences);
     let supported = confidence >= options.threshold;
     let answer =
