@@ -141,9 +141,7 @@ public class Example {
 
     public static void main(String[] arguments) throws SQLException {
         var url = System.getenv("JDBC_URL");
-        // region connect
         try (Connection connection = DriverManager.getConnection(url)) {
-            // endregion
             create(connection);
 
             var chunks = retrieve(connection, "forgotten password", 2, "{\"lang\": \"en\"}");

@@ -23,7 +23,7 @@ settings.configure(
 )
 django.setup()
 
-from django.db import connection, migrations, models  # noqa: E402
+from django.db import DatabaseError, connection, migrations, models  # noqa: E402
 from django.db.migrations.executor import MigrationExecutor  # noqa: E402
 from django.db.migrations.state import ProjectState  # noqa: E402
 from help.models import Page, PageChunk  # noqa: E402
@@ -150,6 +150,14 @@ with connection.cursor() as cursor:
     cursor.execute("SELECT source_key FROM rag_retrieve('refund', 'help_page', k => 1)")
     assert cursor.fetchone() == ("2",)
 assert pipelines() == ["help_page"]
+
+# A column of the content stays, and the error says why.
+try:
+    migrate(migrations.RemoveField("page", "body"))
+    raise AssertionError("the content of the pipeline was removed")
+except DatabaseError as error:
+    assert "help_page" in str(error), error
+    assert error.__cause__.diag.message_hint, error
 
 # region tests
 # In a TestCase rows are never committed, so nothing embeds them: there the pipeline embeds within the statement.
