@@ -140,6 +140,7 @@ def test_errors_keep_sqlstate_and_hint(client: Client) -> None:
     assert isinstance(error, pg_rag.InvalidArgumentError) and error.sqlstate == "22023"
     error = raised(client.ask, "q", options={"answer": {"max_sentence": 1}})
     assert isinstance(error, pg_rag.InvalidArgumentError) and "max_sentence" in error.message
+    assert raised(client.ask, "").sqlstate == "22023"
     error = raised(client.ask, "q", strategy="refine")
     assert isinstance(error, pg_rag.NotSupportedError)
     assert isinstance(raised(client.embed, ["a"], model="nope"), pg_rag.UnknownObjectError)
@@ -165,6 +166,27 @@ def test_errors_of_roles_and_databases(conninfo: str) -> None:
         error = raised(Client(connection, pipeline="page").ask, "q")
         assert isinstance(error, (pg_rag.NotPermittedError, pg_rag.UnknownObjectError))
         connection.rollback()
+
+
+def test_rows_that_a_role_may_not_see_are_not_found(conninfo: str) -> None:
+    with psycopg.connect(conninfo) as connection:
+        connection.execute("""
+            CREATE ROLE rag_python_reader;
+            GRANT SELECT ON page, page_rag, page_rag_chunks TO rag_python_reader;
+            ALTER TABLE page ENABLE ROW LEVEL SECURITY;
+            CREATE POLICY german ON page FOR SELECT TO rag_python_reader USING (lang = 'de');
+            SET LOCAL ROLE rag_python_reader;
+        """)
+        client = Client(connection, pipeline="page")
+        assert {it.source_key for it in client.retrieve("refund or password", k=10)} == {"3"}
+        assert not any(it.source_key == "2" for it in client.ask(REFUND).citations)
+        connection.rollback()
+
+
+def test_texts_of_any_language_and_length(client: Client) -> None:
+    assert client.retrieve("退款需要多久？🤔 ' \\ \" {} %s", k=1)
+    assert client.retrieve("refund " * 20_000, k=1)
+    assert len(client.embed(["", "日本語", "long " * 10_000])) == 3
 
 
 def test_a_timeout_is_cancelled(conninfo: str) -> None:

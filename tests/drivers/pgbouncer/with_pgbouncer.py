@@ -10,9 +10,7 @@ connection = psycopg.connect(autocommit=True, prepare_threshold=None)
 # endregion
 
 connection.execute("CREATE TABLE page (id integer PRIMARY KEY, body text NOT NULL)")
-connection.execute(
-    "INSERT INTO page VALUES (1, 'A refund takes five working days.'), (2, 'The museum opens at ten.')"
-)
+connection.execute("INSERT INTO page VALUES (1, 'A refund takes five working days.'), (2, 'The museum opens at ten.')")
 connection.execute("SELECT rag_create_pipeline('page', 'body')")
 connection.execute("""
     CREATE SERVER nobody FOREIGN DATA WRAPPER rag_llm

@@ -32,11 +32,13 @@ with engine.begin() as connection:
     connection.execute(text("SELECT rag_create_pipeline('page', 'body', metadata => ARRAY['title', 'lang'])"))
 
 with Session(engine) as session:
-    session.add_all([
-        Page(id=1, title="Passwords", body='To reset a password, choose "Forgot password".', lang="en"),
-        Page(id=2, title="Invoices", body="A refund takes five working days.", lang="en"),
-        Page(id=3, title="Passwörter", body='Wählen Sie "Passwort vergessen".', lang="de"),
-    ])
+    session.add_all(
+        [
+            Page(id=1, title="Passwords", body='To reset a password, choose "Forgot password".', lang="en"),
+            Page(id=2, title="Invoices", body="A refund takes five working days.", lang="en"),
+            Page(id=3, title="Passwörter", body='Wählen Sie "Passwort vergessen".', lang="de"),
+        ]
+    )
     session.commit()
     session.scalar(select(func.rag_wait("page")))
 # endregion
@@ -51,9 +53,9 @@ def named(**arguments):
 # endregion
 
 # region retrieve
-found = func.rag_retrieve(
-    *named(question="forgotten password", k=2, filter=cast({"lang": "en"}, JSONB))
-).table_valued("rank", "source_key", "content", "score")
+found = func.rag_retrieve(*named(question="forgotten password", k=2, filter=cast({"lang": "en"}, JSONB))).table_valued(
+    "rank", "source_key", "content", "score"
+)
 
 with Session(engine) as session:
     query = (
@@ -84,11 +86,12 @@ assert len(vectors) == 2 and isinstance(vectors[0][0], float)
 
 
 # region view
-class PageChunk(Base):
-    """The view of the pipeline, which is there already: see include_name for migrations."""
+class Views(DeclarativeBase):
+    """Models over views, apart from the tables that migrations create."""
 
+
+class PageChunk(Views):
     __tablename__ = "page_rag"
-    __table_args__ = {"info": {"is_view": True}}
 
     chunk_id: Mapped[int] = mapped_column(BigInteger, primary_key=True)
     source_id: Mapped[int] = mapped_column(ForeignKey(Page.id))

@@ -9,13 +9,15 @@ from contextlib import (
     asynccontextmanager,
     contextmanager,
 )
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import psycopg
 from psycopg.pq import TransactionStatus
 
 if TYPE_CHECKING:
     from typing import TypeAlias
+
+T = TypeVar("T")
 
 
 class Pool(Protocol):
@@ -40,6 +42,14 @@ def _may_be_kept(connection: psycopg.Connection[Any] | psycopg.AsyncConnection[A
     return not connection.closed and connection.info.transaction_status is TransactionStatus.IDLE
 
 
+def _popped(idle: list[T]) -> T | None:
+    """Take the last one, in one step, since another thread may take it between a look and a pop."""
+    try:
+        return idle.pop()
+    except IndexError:
+        return None
+
+
 class Connections:
     """Connections to one database, opened when they are needed and kept for the next call.
 
@@ -50,7 +60,7 @@ class Connections:
     def __init__(self, conninfo: str) -> None:
         """Keep how to connect; nothing is opened yet."""
         self._conninfo = conninfo
-        # Taking from and adding to a list is atomic, so threads share it without a lock.
+        # Taking from a list and adding to it are single steps, so threads share it without a lock.
         self._idle: list[psycopg.Connection[Any]] = []
 
     @contextmanager
@@ -67,12 +77,11 @@ class Connections:
 
     def close(self) -> None:
         """Close what is idle."""
-        while self._idle:
-            self._idle.pop().close()
+        while connection := _popped(self._idle):
+            connection.close()
 
     def _kept(self) -> psycopg.Connection[Any] | None:
-        while self._idle:
-            connection = self._idle.pop()
+        while connection := _popped(self._idle):
             try:
                 # A server that was restarted has closed it, which nothing tells before it is used.
                 connection.execute("")
@@ -106,12 +115,11 @@ class AsyncConnections:
 
     async def close(self) -> None:
         """Close what is idle."""
-        while self._idle:
-            await self._idle.pop().close()
+        while connection := _popped(self._idle):
+            await connection.close()
 
     async def _kept(self) -> psycopg.AsyncConnection[Any] | None:
-        while self._idle:
-            connection = self._idle.pop()
+        while connection := _popped(self._idle):
             try:
                 await connection.execute("")
                 return connection

@@ -24,12 +24,8 @@ with tempfile.TemporaryDirectory() as folder:
 
     engine = create_engine("postgresql+psycopg://")
     with engine.begin() as connection:
-        connection.execute(
-            text("SELECT rag_alter_pipeline('page', options => '{\"graph\": {\"entities\": \"rules\"}}')")
-        )
-        connection.execute(
-            text("INSERT INTO page VALUES (1, 'Invoices', 'Acme GmbH sends invoices monthly.')")
-        )
+        connection.execute(text('SELECT rag_alter_pipeline(\'page\', options => \'{"graph": {"entities": "rules"}}\')'))
+        connection.execute(text("INSERT INTO page VALUES (1, 'Invoices', 'Acme GmbH sends invoices monthly.')"))
     with engine.begin() as connection:
         assert connection.scalar(text("SELECT rag_wait('page')"))
         # A new generation of chunks, which is there beside the old one.

@@ -32,11 +32,13 @@ call_command("migrate", verbosity=0)
 call_command("makemigrations", check=True, dry_run=True, verbosity=0)
 
 # region insert
-Page.objects.bulk_create([
-    Page(title="Passwords", body='To reset a password, choose "Forgot password".', lang="en"),
-    Page(title="Invoices", body="A refund takes five working days.", lang="en"),
-    Page(title="Passwörter", body='Wählen Sie "Passwort vergessen".', lang="de"),
-])
+Page.objects.bulk_create(
+    [
+        Page(title="Passwords", body='To reset a password, choose "Forgot password".', lang="en"),
+        Page(title="Invoices", body="A refund takes five working days.", lang="en"),
+        Page(title="Passwörter", body='Wählen Sie "Passwort vergessen".', lang="de"),
+    ]
+)
 with connection.cursor() as cursor:
     cursor.execute("SELECT rag_wait('help_page')")
 # endregion
@@ -46,11 +48,7 @@ from django.db.models import Func, Value  # noqa: E402
 from pgvector.django import CosineDistance  # noqa: E402
 
 question = Func(Value("lost password"), function="rag_embed", output_field=PageChunk._meta.get_field("embedding"))
-chunks = (
-    PageChunk.objects.filter(lang="en")
-    .select_related("page")
-    .order_by(CosineDistance("embedding", question))[:5]
-)
+chunks = PageChunk.objects.filter(lang="en").select_related("page").order_by(CosineDistance("embedding", question))[:5]
 titles = [chunk.page.title for chunk in chunks]
 # endregion
 assert titles == ["Passwords", "Invoices"], titles
@@ -144,6 +142,7 @@ def pipelines():
 # Migrations of columns that the pipeline uses, and of others, leave it and its chunks there.
 migrate(migrations.AddField("page", "clicks", models.IntegerField(default=0)))
 migrate(migrations.AlterField("page", "title", models.CharField(max_length=300)))
+migrate(migrations.RenameField("page", "title", "heading"))
 migrate(migrations.RemoveField("page", "lang"))
 with connection.cursor() as cursor:
     cursor.execute("SELECT rag_wait('help_page')")
@@ -163,7 +162,7 @@ except DatabaseError as error:
 # In a TestCase rows are never committed, so nothing embeds them: there the pipeline embeds within the statement.
 with transaction.atomic(), connection.cursor() as cursor:
     cursor.execute("SELECT rag_alter_pipeline('help_page', refresh => 'sync')")
-    cursor.execute("INSERT INTO help_page (title, body, clicks) VALUES ('Museum', 'The museum opens at ten.', 0)")
+    cursor.execute("INSERT INTO help_page (heading, body, clicks) VALUES ('Museum', 'The museum opens at ten.', 0)")
     cursor.execute("SELECT rag_answer('When does the museum open?', 'help_page')")
     assert cursor.fetchone() == ("The museum opens at ten. [1]",)
     transaction.set_rollback(True)

@@ -1,6 +1,6 @@
 //! pg_rag from Rust, with sqlx.
 
-use serde_json::{json, Value};
+use serde_json::{Value, json};
 use sqlx::postgres::{PgConnectOptions, PgConnection, PgDatabaseError};
 use sqlx::{Connection, Row};
 
@@ -64,7 +64,9 @@ async fn stream(
         .execute(&mut *transaction)
         .await?;
     let mut held: Option<String> = None;
-    while let Some(row) = sqlx::query("FETCH 1 FROM answer").fetch_optional(&mut *transaction).await? {
+    while let Some(row) =
+        sqlx::query("FETCH 1 FROM answer").fetch_optional(&mut *transaction).await?
+    {
         if let Some(piece) = held.replace(row.get(0)) {
             told(piece);
         }
@@ -104,7 +106,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     sqlx::query("SELECT rag_wait('page')").execute(&mut connection).await?;
     // endregion
 
-    let chunks = retrieve(&mut connection, "forgotten password", 2, Some(json!({"lang": "en"}))).await?;
+    let chunks =
+        retrieve(&mut connection, "forgotten password", 2, Some(json!({"lang": "en"}))).await?;
     assert_eq!(chunks[0].source_key, "1");
     assert_eq!(chunks[0].metadata["lang"], "en");
     assert_eq!(retrieve(&mut connection, "password", 3, None).await?.len(), 3);
@@ -118,15 +121,20 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     assert_eq!(vectors.len(), 2);
 
     let mut text = String::new();
-    let details = stream(&mut connection, "How long does a refund take?", |piece| text += &piece).await?;
+    let details =
+        stream(&mut connection, "How long does a refund take?", |piece| text += &piece).await?;
     assert_eq!(text, answer.answer);
     assert_eq!(details.ok_or("no last row")?["supported"], true);
 
-    let Err(error) = retrieve(&mut connection, "refund", 1, Some(json!({"langg": "en"}))).await else {
+    let Err(error) = retrieve(&mut connection, "refund", 1, Some(json!({"langg": "en"}))).await
+    else {
         return Err("a filter by no column is an error".into());
     };
     // region errors
-    let message = match error.as_database_error().and_then(|it| it.try_downcast_ref::<PgDatabaseError>()) {
+    let message = match error
+        .as_database_error()
+        .and_then(|it| it.try_downcast_ref::<PgDatabaseError>())
+    {
         Some(it) => format!("{}: {} ({})", it.code(), it.message(), it.hint().unwrap_or_default()),
         None => error.to_string(),
     };
