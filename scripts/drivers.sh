@@ -197,7 +197,7 @@ node_program() {
     if [[ -f schema.prisma ]]; then
         # It writes the client without the engine for migrations, but wants to download that first unless it is told
         # of one.
-        PRISMA_SCHEMA_ENGINE_BINARY=$(command -v true) CHECKPOINT_DISABLE=1 npx prisma generate
+        PRISMA_SCHEMA_ENGINE_BINARY=$(type -P true) CHECKPOINT_DISABLE=1 npx prisma generate
     fi
     database "$1"
     node "$3"
@@ -236,7 +236,8 @@ try_jdbc() {
 try_sqlx() {
     need cargo cargo
     local -a built=(--manifest-path "$PROGRAMS/rust/Cargo.toml" --target-dir "$KEPT/rust")
-    cargo fetch --locked --manifest-path "$PROGRAMS/rust/Cargo.toml" || skip "sqlx cannot be had"
+    cargo fetch --quiet --locked --manifest-path "$PROGRAMS/rust/Cargo.toml" \
+        --target "$(rustc -vV | sed -n 's/^host: //p')" || skip "sqlx cannot be had"
     cargo build --quiet --locked "${built[@]}"
     database sqlx
     "$KEPT/rust/debug/pg-rag-drivers"
@@ -269,15 +270,17 @@ try_pgbouncer() {
     as_server "$bouncer" --quiet --daemon "$folder/pgbouncer.ini"
     python_with drivers "$PROGRAMS/python/requirements.txt"
     PGHOST=$folder PGPORT=6432 "$PYTHON" "$PROGRAMS/pgbouncer/with_pgbouncer.py" || status=$?
+    [[ $status -eq 0 ]] || as_server tail -n 10 "$folder/log"
     stop_pgbouncer "$folder"
     return "$status"
 }
 
 stop_pgbouncer() {
     local pid
-    pid=$(as_server cat "$1/pid" 2>/dev/null) || return 0
-    as_server kill "$pid" 2>/dev/null || true
-    as_server rm -f "$1/pid"
+    if pid=$(as_server cat "$1/pid" 2>/dev/null); then
+        as_server kill "$pid" 2>/dev/null || true
+    fi
+    as_server rm -rf "$1"
 }
 
 try_replication() {
@@ -293,7 +296,7 @@ replicate() {
     local publisher="host=$PGHOST user=$PGUSER dbname=$PGDATABASE" answers
     local -a publish=("$PSQL" -qX -v ON_ERROR_STOP=1)
     local -a subscribe=(env "PGHOST=$(scripts/cluster.sh socket subscriber "$VERSION")" "${publish[@]}" -d postgres)
-    "${publish[@]}" -f "$PROGRAMS/replication/publisher.sql" &&
+    "${publish[@]}" -c "DROP EXTENSION pg_rag" -f "$PROGRAMS/replication/publisher.sql" &&
         "${subscribe[@]}" -v "publisher=$publisher" -f "$PROGRAMS/replication/subscriber.sql" &&
         caught_up && expect "1 2" &&
         "${publish[@]}" -f "$PROGRAMS/replication/changes.sql" &&
