@@ -41,6 +41,7 @@ def test_an_answer_has_its_citations_and_markers_of_nothing() -> None:
     assert answer.trace_id == UUID(DETAILS["trace_id"])
     assert answer.cited(answer.citations[0]) is answer.context[0]
     assert str(answer) == "A refund [1]"
+    assert json.loads(json.dumps(answer.details()))["trace_id"] == DETAILS["trace_id"]
 
 
 def test_a_piece_is_told_as_soon_as_it_comes() -> None:

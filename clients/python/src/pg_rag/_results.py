@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -136,6 +136,13 @@ class Answer:
     def cited(self, citation: Citation) -> ContextChunk | None:
         """Return the chunk that a citation points to, if it is in the context."""
         return next((chunk for chunk in self.context if chunk.number == citation.marker), None)
+
+    def details(self) -> dict[str, Any]:
+        """Return what is behind the text as dictionaries, lists and values that JSON has a form for."""
+        details = asdict(self)
+        del details["text"]
+        details["trace_id"] = None if self.trace_id is None else str(self.trace_id)
+        return details
 
 
 def build(kind: type[T], values: Mapping[str, Any]) -> T:

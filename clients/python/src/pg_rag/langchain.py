@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
-from dataclasses import asdict
 from typing import Any, cast
 from uuid import UUID
 
@@ -212,11 +211,7 @@ def _question(messages: Sequence[BaseMessage]) -> str:
 
 
 def _metadata(answer: Answer) -> dict[str, Any]:
-    """Return what is behind an answer, as JSON has it."""
-    details = asdict(answer)
-    details.pop("text")
-    details["trace_id"] = None if answer.trace_id is None else str(answer.trace_id)
-    return {"model_provider": "pg_rag", "model_name": str(answer.usage.get("llm", "pg_rag")), **details}
+    return {"model_provider": "pg_rag", "model_name": str(answer.usage.get("llm", "pg_rag")), **answer.details()}
 
 
 def _result(answer: Answer) -> ChatResult:

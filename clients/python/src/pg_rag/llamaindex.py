@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import asdict
 from typing import Any, cast
 
 from llama_index.core.base.base_query_engine import BaseQueryEngine
@@ -199,10 +198,7 @@ def _response(answer: Answer) -> Response:
 
 def _metadata(answer: Answer) -> dict[str, Any]:
     """Return what is behind an answer but its sources, which are nodes."""
-    details = asdict(answer)
-    details.pop("text")
-    details.pop("context")
-    return details
+    return {name: value for name, value in answer.details().items() if name != "context"}
 
 
 def _node(chunk: Chunk | ContextChunk) -> NodeWithScore:
