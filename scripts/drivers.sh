@@ -4,8 +4,8 @@
 #
 #   scripts/drivers.sh VERSION [NAME...]    all of them, or those named, as in `scripts/drivers.sh 18 django go`
 #
-# A driver whose language or package cannot be had here is skipped with a word. With INSTALL=1 the Debian packages
-# that are missing are installed, where the caller may do that. The extension is the one that is installed.
+# A driver whose language or package cannot be had here is skipped with a word. With INSTALL=1 a Debian package
+# that is missing is installed, where the caller may do that. The extension is the one that is installed.
 set -euo pipefail
 # shellcheck source=scripts/env.sh
 source "$(dirname "$0")/env.sh"
@@ -15,8 +15,6 @@ DRIVERS=(pages package client langchain llamaindex psycopg asyncpg sqlalchemy al
     knex prisma go jdbc sqlx ruby_pg sequel pgbouncer replication grafana bi)
 PROGRAMS=$PG_RAG_SOURCE/tests/drivers
 KEPT=$PG_RAG_CACHE/drivers
-DEBIAN=(python3-venv npm golang-go golang-github-jackc-pgx-v4-dev default-jdk-headless libpostgresql-jdbc-java
-    libjunixsocket-java ruby-pg ruby-sequel pgbouncer)
 
 main() {
     [[ $# -ge 1 ]] || fail "which PostgreSQL?" "scripts/drivers.sh 18"
@@ -28,7 +26,6 @@ main() {
         declare -F "try_$name" >/dev/null || fail "unknown driver: $name" "${DRIVERS[*]}"
     done
     mkdir -p "$KEPT/logs"
-    [[ -z ${INSTALL:-} ]] || install_packages
     connect
     local passed=0 failed=0 skipped=0
     for name in "$@"; do
@@ -39,13 +36,6 @@ main() {
     [[ $skipped -eq 0 ]] || words+=", $skipped skipped"
     echo "$words"
     [[ $failed -eq 0 ]]
-}
-
-install_packages() {
-    local -a as_root=()
-    [[ $EUID -eq 0 ]] || as_root=(sudo -n)
-    "${as_root[@]}" apt-get update -qq
-    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${DEBIAN[@]}" >/dev/null
 }
 
 # The cluster that all drivers share, each in a database of its own; it publishes for the test of replication.
@@ -85,8 +75,23 @@ skip() {
     exit 77
 }
 
-# need COMMAND PACKAGE
-need() { command -v "$1" >/dev/null || skip "$1 was not found (apt-get install $2)"; }
+# Skips a driver for which a Debian package is missing.
+#   need PACKAGE CHECK...    the check is a command that succeeds where it is there
+need() {
+    local package=$1
+    shift
+    ! "$@" >/dev/null 2>&1 || return 0
+    [[ -z ${INSTALL:-} ]] || install_package "$package"
+    "$@" >/dev/null 2>&1 || skip "$package was not found (apt-get install $package)"
+}
+
+install_package() {
+    local -a as_root=()
+    [[ $EUID -eq 0 ]] || as_root=(sudo -n)
+    "${as_root[@]}" apt-get update -qq &&
+        "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$1" ||
+        echo "$1 could not be installed"
+}
 
 # An empty database with the extension, for the programs to find by PGDATABASE.
 database() {
@@ -121,9 +126,8 @@ python_environment() {
 # Sets PYTHON to an interpreter with the packages of a file.
 python_with() {
     local folder
-    need python3 python3-venv
-    python3 -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 10))' ||
-        skip "Python 3.10 with venv was not found (apt-get install python3-venv)"
+    need python3-venv python3 -c 'import ensurepip, venv'
+    python3 -c 'import sys; sys.exit(sys.version_info < (3, 10))' || skip "Python is older than 3.10"
     folder=$(kept "python-$1" python_environment "$2") || skip "packages of ${2#"$PG_RAG_SOURCE"/} cannot be had"
     PYTHON=$folder/bin/python
     export PYTHONDONTWRITEBYTECODE=1
@@ -173,7 +177,7 @@ try_llamaindex() { client_program llamaindex; }
 
 # The code on the pages of docs/drivers/ is that of the programs.
 try_pages() {
-    need python3 python3
+    need python3 command -v python3
     python3 scripts/driver_pages.py
 }
 
@@ -188,8 +192,8 @@ node_modules() {
 # node_program NAME FOLDER FILE
 node_program() {
     local folder
-    need node nodejs
-    need npm npm
+    need nodejs command -v node
+    need npm command -v npm
     folder=$(kept "node-$2" node_modules "$PROGRAMS/$2/package.json" "$PROGRAMS/$2/package-lock.json") ||
         skip "packages of tests/drivers/$2 cannot be had"
     cp "$PROGRAMS"/node/*.mjs "$PROGRAMS/$2"/* "$folder/"
@@ -212,19 +216,20 @@ try_prisma() { node_program prisma prisma with_prisma.mjs; }
 # ---- Other languages
 
 try_go() {
-    need go golang-go
     local path=/usr/share/gocode
-    [[ -d $path/src/github.com/jackc/pgx/v4 ]] || skip "pgx was not found (apt-get install golang-github-jackc-pgx-v4-dev)"
+    need golang-go command -v go
+    need golang-github-jackc-pgx-v4-dev test -d "$path/src/github.com/jackc/pgx/v4"
     (cd "$PROGRAMS/go" && GO111MODULE=off GOPATH=$path GOCACHE=$KEPT/go-cache go build -o "$KEPT/with_pgx" .)
     database go
     "$KEPT/with_pgx"
 }
 
 try_jdbc() {
-    need javac default-jdk-headless
     local java=/usr/share/java classes=$KEPT/java
-    [[ -f $java/postgresql.jar ]] || skip "the driver was not found (apt-get install libpostgresql-jdbc-java)"
-    [[ -f $java/junixsocket-common.jar ]] || skip "the private servers have a unix socket only (apt-get install libjunixsocket-java)"
+    need default-jdk-headless command -v javac
+    need libpostgresql-jdbc-java test -f "$java/postgresql.jar"
+    # The private servers have a unix socket only.
+    need libjunixsocket-java test -f "$java/junixsocket-common.jar"
     rm -rf "$classes"
     javac -d "$classes" -cp "$java/postgresql.jar" "$PROGRAMS/java/Example.java"
     database jdbc
@@ -234,7 +239,7 @@ try_jdbc() {
 }
 
 try_sqlx() {
-    need cargo cargo
+    need cargo command -v cargo
     local -a built=(--manifest-path "$PROGRAMS/rust/Cargo.toml" --target-dir "$KEPT/rust")
     cargo fetch --quiet --locked --manifest-path "$PROGRAMS/rust/Cargo.toml" \
         --target "$(rustc -vV | sed -n 's/^host: //p')" || skip "sqlx cannot be had"
@@ -245,21 +250,23 @@ try_sqlx() {
 
 # ruby_program NAME LIBRARY PACKAGE
 ruby_program() {
-    need ruby "$3"
-    ruby -e "require '$2'" 2>/dev/null || skip "$2 was not found (apt-get install $3)"
+    need "$3" ruby -e "require '$2'"
     database "$1"
     ruby "$PROGRAMS/ruby/with_$2.rb"
 }
 
 try_ruby_pg() { ruby_program ruby_pg pg ruby-pg; }
-try_sequel() { ruby_program sequel sequel ruby-sequel; }
+try_sequel() {
+    need ruby-pg ruby -e "require 'pg'"
+    ruby_program sequel sequel ruby-sequel
+}
 
 # ---- Poolers, replication, tools
 
 try_pgbouncer() {
     local folder=$PG_RAG_CLUSTERS/pgbouncer status=0
-    local bouncer
-    bouncer=$(PATH=$PATH:/usr/sbin command -v pgbouncer) || skip "pgbouncer was not found (apt-get install pgbouncer)"
+    PATH=$PATH:/usr/sbin
+    need pgbouncer command -v pgbouncer
     database pgbouncer
     stop_pgbouncer "$folder"
     as_server mkdir -p -m 700 "$folder"
@@ -267,7 +274,7 @@ try_pgbouncer() {
         sed "s|^\* =|* = host=$PGHOST|" "$PROGRAMS/pgbouncer/pgbouncer.ini"
         printf 'unix_socket_dir = %s\npidfile = %s/pid\nlogfile = %s/log\n' "$folder" "$folder" "$folder"
     } | as_server tee "$folder/pgbouncer.ini" >/dev/null
-    as_server "$bouncer" --quiet --daemon "$folder/pgbouncer.ini"
+    as_server "$(command -v pgbouncer)" --quiet --daemon "$folder/pgbouncer.ini"
     python_with drivers "$PROGRAMS/python/requirements.txt"
     PGHOST=$folder PGPORT=6432 "$PYTHON" "$PROGRAMS/pgbouncer/with_pgbouncer.py" || status=$?
     [[ $status -eq 0 ]] || as_server tail -n 10 "$folder/log"
