@@ -5,7 +5,7 @@
 //! section. One that has no text of its own before a deeper heading is carried into the
 //! section of that one; a chunk of nothing but a heading would be found and say nothing.
 //!
-//! Within a section the units are blocks, then list items, table rows and blocks of a
+//! Within a section the units are blocks with what they announce, then blocks, list items, table rows and blocks of a
 //! quotation, then those nested deeper, then lines of code and HTML, then sentences.
 //! pulldown-cmark finds them.
 
@@ -58,12 +58,14 @@ struct MarkdownOutline<'a> {
 }
 
 /// Kinds of units, largest first.
-const LEVELS: usize = 5;
+const LEVELS: usize = 6;
 const BLOCK: usize = 0;
-const ITEM: usize = 1;
-const NESTED: usize = 2;
-const LINE: usize = 3;
-const SENTENCE: usize = 4;
+/// A block that the one before it announces with a colon.
+const ANNOUNCED: usize = 1;
+const ITEM: usize = 2;
+const NESTED: usize = 3;
+const LINE: usize = 4;
+const SENTENCE: usize = 5;
 
 /// A heading that begins a section.
 struct MarkdownHeading {
@@ -161,13 +163,14 @@ impl<'a> MarkdownOutline<'a> {
 
     /// A block, item or row begins at `start`.
     fn add_block(&mut self, start: usize) {
-        let level = match self.depth {
-            // Between a heading, or what ends with a colon, and what follows is no better place than between sentences.
-            0 if self.after_heading => SENTENCE,
-            _ if ends_with_colon(&self.document[..start]) => SENTENCE,
-            0 => BLOCK,
-            1 => ITEM,
-            _ => NESTED,
+        let level = match (self.depth, ends_with_colon(&self.document[..start])) {
+            // Between a heading and what follows is no better place than between sentences.
+            (0, _) if self.after_heading => SENTENCE,
+            (0, true) => ANNOUNCED,
+            (0, false) => BLOCK,
+            (_, true) => LINE,
+            (1, false) => ITEM,
+            (_, false) => NESTED,
         };
         if self.depth == 0 {
             self.after_heading = false;
@@ -338,7 +341,7 @@ mod tests {
         for (at, character) in document.char_indices() {
             let level = plan.levels.iter().position(|level| level.contains(&at));
             if let (Some(level), true) = (level, at > 0) {
-                marked.push_str(["⓪", "①", "②", "③", "④"][level]);
+                marked.push_str(["⓪", "①", "②", "③", "④", "⑤"][level]);
             }
             marked.push(character);
         }
@@ -393,14 +396,14 @@ mod tests {
 
     #[test]
     fn places() {
-        check_places("One. Two.\n\nThree", "One. ④Two.\n\n⓪Three");
-        check_places("# A\n\nOne.\n\nTwo", "# A\n\n④One.\n\n⓪Two");
-        check_places("- a\n- b\n  - c\n  - d", "- a\n①- b\n  ②- c\n  ②- d");
-        check_places("x\n\n- a\n\n  b\n- c", "x\n\n⓪- a\n\n  ②b\n①- c");
-        check_places("> a\n>\n> b", "> a\n>\n①> b");
-        check_places("```\na\nb\nc\n```", "```\na\n③b\n③c\n```");
-        check_places("|a|b|\n|-|-|\n|c|d|\n|e|f|", "|a|b|\n④|-|-|\n④|c|d|\n①|e|f|");
-        check_places("a  \nb", "a  \n③b");
+        check_places("One. Two.\n\nThree", "One. ⑤Two.\n\n⓪Three");
+        check_places("# A\n\nOne.\n\nTwo", "# A\n\n⑤One.\n\n⓪Two");
+        check_places("- a\n- b\n  - c\n  - d", "- a\n②- b\n  ③- c\n  ③- d");
+        check_places("x\n\n- a\n\n  b\n- c", "x\n\n⓪- a\n\n  ③b\n②- c");
+        check_places("> a\n>\n> b", "> a\n>\n②> b");
+        check_places("```\na\nb\nc\n```", "```\na\n④b\n④c\n```");
+        check_places("|a|b|\n|-|-|\n|c|d|\n|e|f|", "|a|b|\n⑤|-|-|\n⑤|c|d|\n②|e|f|");
+        check_places("a  \nb", "a  \n④b");
         check_places("a\n\n***\n\nb", "a\n\n⓪***\n\n⓪b");
     }
 
@@ -426,12 +429,12 @@ mod tests {
 
     #[test]
     fn what_is_announced_stays_with_its_announcement() {
-        check_places("One.\n\nTwo:\n\n- a\n- b", "One.\n\n⓪Two:\n\n④- a\n①- b");
+        check_places("One.\n\nTwo:\n\n- a\n- b", "One.\n\n⓪Two:\n\n①- a\n②- b");
         check_places(
             "Run **this:**\n\n```\na\nb\n```\n\nx",
-            "Run **this:**\n\n④```\na\n③b\n```\n\n⓪x",
+            "Run **this:**\n\n①```\na\n④b\n```\n\n⓪x",
         );
-        check_places("- a:\n  - b\n  - c", "- a:\n  ④- b\n  ②- c");
+        check_places("- a:\n  - b\n  - c", "- a:\n  ④- b\n  ③- c");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! Lines are units only where their ends mean something. In a paragraph that was wrapped at
 //! some width they mean nothing, and sentences come next. What a paragraph announces with a colon
-//! is cut from it only where sentences are cut from each other.
+//! is cut from it only where both do not fit.
 
 use super::{CutPlan, ends_with_colon, skip_white_space};
 use crate::text::line::{Line, LineKind, lines};
@@ -15,8 +15,6 @@ const SHORTEST_WRAPPED_LINE: usize = 40;
 pub(super) fn plan(document: &str) -> CutPlan {
     let mut paragraphs = Vec::new();
     let mut line_starts = Vec::new();
-    let mut sentence_starts: Vec<usize> =
-        sentences(document).into_iter().map(|range| range.start).collect();
     let mut announced = Vec::new();
     let mut paragraph = Vec::new();
     let mut close = |paragraph: &mut Vec<Line>| {
@@ -35,10 +33,8 @@ pub(super) fn plan(document: &str) -> CutPlan {
         }
     }
     close(&mut paragraph);
-    sentence_starts.extend(announced);
-    sentence_starts.sort_unstable();
-    sentence_starts.dedup();
-    CutPlan::unsectioned(document, vec![paragraphs, line_starts, sentence_starts])
+    let sentence_starts = sentences(document).into_iter().map(|range| range.start).collect();
+    CutPlan::unsectioned(document, vec![paragraphs, announced, line_starts, sentence_starts])
 }
 
 /// Adds the places within `paragraph` where a line begins something.
@@ -75,13 +71,13 @@ fn is_wrapped(document: &str, paragraph: &[Line]) -> bool {
 mod tests {
     use super::*;
 
-    /// Cut at its paragraphs (‖), lines (|) and sentences (/), `document` reads `expected`.
+    /// Cut at its paragraphs (‖), those that are announced (¦), lines (|) and sentences (/), `document` reads `expected`.
     fn check(document: &str, expected: &str) {
         let plan = plan(document);
         let mut marked = String::new();
         for (at, character) in document.char_indices().skip(1) {
             let level = plan.levels.iter().position(|level| level.contains(&at));
-            marked.extend(level.map(|level| ["‖", "|", "/"][level]));
+            marked.extend(level.map(|level| ["‖", "¦", "|", "/"][level]));
             marked.push(character);
         }
         let first = document.chars().next().map(String::from).unwrap_or_default();
@@ -91,7 +87,7 @@ mod tests {
     #[test]
     fn places() {
         check("One. Two.\n\n  Three", "One. /Two.\n\n  ‖Three");
-        check("One. Two:\n\n- a\n- b\n\nThree", "One. /Two:\n\n/- a\n|- b\n\n‖Three");
+        check("One. Two:\n\n- a\n- b\n\nThree", "One. /Two:\n\n¦- a\n|- b\n\n‖Three");
         check("one\ntwo\r\nthree", "one\n|two\r\n|three");
         check("- one\n- two", "- one\n|- two");
         check("fn main() {\n    run();\n}", "fn main() {\n    |run();\n|}");
