@@ -35,6 +35,7 @@ mod blocks;
 mod candidates;
 mod choice;
 mod confidence;
+pub mod gist;
 mod markup;
 mod nearest;
 mod observation;
