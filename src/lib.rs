@@ -8,6 +8,7 @@ pub mod error;
 
 pub mod lock;
 pub mod options;
+pub mod random;
 pub mod recent;
 pub mod scheduling;
 pub mod spare;

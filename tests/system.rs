@@ -23,6 +23,8 @@ mod callable;
 mod cancel;
 #[path = "system/cluster.rs"]
 mod cluster;
+#[path = "system/communities.rs"]
+mod communities;
 #[path = "system/concurrency.rs"]
 mod concurrency;
 #[path = "system/crash.rs"]

@@ -6,7 +6,7 @@ CREATE FUNCTION rag.strategies() RETURNS TABLE (
     calls       text,
     options     text[]
 )
-IMMUTABLE PARALLEL SAFE ROWS 13
+IMMUTABLE PARALLEL SAFE ROWS 15
 LANGUAGE c AS 'MODULE_PATHNAME', 'strategies_wrapper';
 COMMENT ON FUNCTION rag.strategies IS 'the rows of rag.strategy';
 
@@ -56,7 +56,7 @@ Rules:
 {{ notes }}
 
 Question: {{ question }}
-$template$, 'strategies: one answer of several, for tree_summarize'),
+$template$, 'strategies: one answer of several, for tree_summarize and global'),
 
 ('map_rerank', $template$[[system]]
 You answer a question from numbered sources, and from nothing else, and say how good the answer is.
@@ -92,6 +92,24 @@ Rules:
 
 Question: {{ question }}
 $template$, 'strategies: an answer from sources and what was found out before, for decompose_sequential, decompose_parallel and ircot'),
+
+('answer_in_graph', $template$[[system]]
+You answer a question from numbered sources, and from nothing else. The notes say which entities the sources name, which of them are named together, and which belong to the same community. They help to find what belongs together, and prove nothing themselves.
+
+{{ frame }}
+
+Rules:
+- Use only what the sources say. Add nothing that you know from elsewhere, and claim no connection that no source states.
+- After each claim, cite the source it comes from by its number in square brackets, like [1]; of several sources, like [1][3].
+- If the sources do not hold the answer, reply with exactly this sentence and nothing else: {{ no_answer }}
+- Answer briefly, in the language of the question.
+[[user]]
+{{ sources }}
+
+{{ notes }}
+
+Question: {{ question }}
+$template$, 'strategies: an answer from sources and what a graph says of them, for local'),
 
 ('next_thought', $template$[[system]]
 You think about a question, one sentence at a time, from numbered sources. Each of your sentences is used to look for further sources. The notes are the sentences so far.

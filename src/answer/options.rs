@@ -34,6 +34,12 @@ pub struct AnswerOptions {
     pub max_steps: Option<u32>,
     /// Names of the functions that an agent may call; `None`: all that the caller may.
     pub tools: Option<Vec<String>>,
+    /// Most communities that are read.
+    pub communities: Option<u32>,
+    /// Most chunks that are read of a community.
+    pub community_chunks: Option<u32>,
+    /// The deepest level of communities that is looked at, from 0; `None`: the deepest there is.
+    pub community_level: Option<u32>,
     /// Grade from 0 to 10 from which a source counts as relevant.
     pub min_grade: Option<f32>,
     /// Tokens of all sources together.
@@ -143,6 +149,9 @@ impl AnswerOptions {
             sub_questions: self.sub_questions,
             rounds: self.rounds,
             max_steps: self.max_steps,
+            communities: self.communities,
+            community_chunks: self.community_chunks,
+            community_level: self.community_level,
             min_grade: self.min_grade,
             source_tokens: self.source_tokens,
             always_retrieve: self.always_retrieve,

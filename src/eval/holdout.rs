@@ -9,8 +9,8 @@
 
 use std::collections::BTreeMap;
 
-use super::random::Random;
 use crate::error::{Error, Result};
+use crate::random::Random;
 
 /// Cases by their numbers, in the order in which they are asked.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@
 //! how scores are distributed, which with many zeros and ones is anything but normally.
 
 use super::percentile::percentile;
-use super::random::Random;
+use crate::random::Random;
 
 /// How an interval is computed.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -29,7 +29,6 @@ pub mod judge;
 
 pub mod interval;
 pub mod percentile;
-pub mod random;
 pub mod significance;
 pub mod summary;
 

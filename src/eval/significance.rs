@@ -13,7 +13,7 @@
 //! The sum of a toss is looked up and not added: for each eight differences a table has the sums of
 //! all 256 ways to toss them.
 
-use super::random::Random;
+use crate::random::Random;
 
 /// Differences that share a table.
 const TOGETHER: usize = 8;

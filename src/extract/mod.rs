@@ -36,6 +36,7 @@ mod blocks;
 mod candidates;
 mod choice;
 mod confidence;
+pub mod gist;
 mod identifier;
 mod markup;
 mod nearest;

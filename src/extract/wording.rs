@@ -11,6 +11,7 @@ use serde::Deserialize;
 
 use super::ExtractPassage;
 use super::choice::ChosenUnit;
+use super::markup::plain;
 use super::part::{PartKind, UnitPart};
 use super::units::{Unit, joint};
 use crate::text::marker::without_markers;
@@ -210,6 +211,14 @@ fn fenced(code: &str, language: &str) -> String {
     let fence = "`".repeat(3.max(runs.max().unwrap_or_default() + 1));
     let lines = lines.collect::<Vec<_>>().join("\n");
     format!("{fence}{language}\n{}\n{fence}", lines.trim_end())
+}
+
+/// A sentence of a source as an answer quotes it in front of a marker.
+pub(super) fn quoted_sentence(text: &str, format: AnswerFormat) -> String {
+    match format {
+        AnswerFormat::Plain => quoted(&plain(text)),
+        AnswerFormat::Markdown => quoted(text),
+    }
 }
 
 /// `text` without anything that a reader of citations could mistake: "[12]" becomes "(12)",

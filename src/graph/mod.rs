@@ -12,6 +12,7 @@
 //! Entities have no rows of their own: an entity is what mentions with the same normal form ([`name`]) have in
 //! common, so that nothing is left of one when its last mention goes, and nobody waits for a row that all share.
 
+pub mod communities;
 pub mod name;
 pub mod options;
 pub mod paths;

@@ -79,15 +79,16 @@ fn beginning(text: &str, start: usize) -> usize {
     end
 }
 
-/// Those of `sentences` that stand for all of them, in their order: at most [`MOST_SENTENCES`]. `interrupt` is called
-/// from time to time and may unwind.
+/// Those of `sentences` that stand for all of them, in their order: at most `most`. `interrupt` is called from time to
+/// time and may unwind.
 #[must_use]
 pub fn digest(
     mut sentences: Vec<QuotedSentence>,
+    most: usize,
     interrupt: &mut dyn FnMut(),
 ) -> Vec<QuotedSentence> {
     let texts: Vec<&str> = sentences.iter().map(|it| it.text.as_str()).collect();
-    let mut chosen = central(&texts, interrupt);
+    let mut chosen = central(&texts, most, interrupt);
     chosen.sort_unstable();
     let mut at = 0;
     sentences.retain(|_| {
@@ -104,8 +105,8 @@ pub fn text_of(sentences: &[QuotedSentence]) -> String {
     texts.join(" ")
 }
 
-/// Which of `texts` say most of all, the best first; of like ones the earlier.
-fn central(texts: &[&str], interrupt: &mut dyn FnMut()) -> Vec<usize> {
+/// Which of `texts` say most of all, at most `most`, the best first; of like ones the earlier.
+fn central(texts: &[&str], most: usize, interrupt: &mut dyn FnMut()) -> Vec<usize> {
     let vectors = weighted_words(texts, interrupt);
     let centroid = sum(&vectors);
     let relevance: Vec<f64> = vectors.iter().map(|it| likeness(it, &centroid)).collect();
@@ -113,7 +114,7 @@ fn central(texts: &[&str], interrupt: &mut dyn FnMut()) -> Vec<usize> {
     let mut repeated = vec![0.0_f64; texts.len()];
     let mut left: Vec<usize> = (0..texts.len()).collect();
     let (mut chosen, mut bytes) = (Vec::new(), 0);
-    while chosen.len() < MOST_SENTENCES {
+    while chosen.len() < most {
         interrupt();
         let room = if chosen.is_empty() { usize::MAX } else { MOST_BYTES.saturating_sub(bytes) };
         left.retain(|at| {

@@ -103,7 +103,7 @@ proptest! {
     fn what_is_quoted_stands_where_it_says(texts in prop::collection::vec(any::<String>(), 0..6)) {
         let sentences: Vec<QuotedSentence> =
             texts.iter().enumerate().flat_map(|(at, text)| quotable(at, text, &mut || {})).collect();
-        let chosen = digest(sentences.clone(), &mut || {});
+        let chosen = digest(sentences.clone(), MOST_SENTENCES, &mut || {});
         prop_assert!(chosen.len() <= MOST_SENTENCES);
         prop_assert_eq!(chosen.is_empty(), sentences.is_empty());
         for QuotedSentence { leaf, chars, text } in chosen {
@@ -134,12 +134,12 @@ fn a_summary_says_what_is_said_most_and_nothing_twice() {
                 Leave of employees is asked for a month ahead. Employees have thirty days of leave a year. \
                 Days of leave that employees do not take end in March. Yes. \
                 A parrot lives in the hall of the mill. Bicycles stand behind the northern gate.";
-    let chosen = digest(quotable(0, text, &mut || {}), &mut || {});
+    let chosen = digest(quotable(0, text, &mut || {}), MOST_SENTENCES, &mut || {});
     let said = text_of(&chosen);
     assert_eq!(said.matches("thirty days").count(), 1, "{said}");
     assert!(said.contains("a month ahead") && !said.contains("Yes."), "{said}");
     assert!(chosen.is_sorted_by_key(|it| it.chars.start));
-    let one = digest(quotable(0, "Short.", &mut || {}), &mut || {});
+    let one = digest(quotable(0, "Short.", &mut || {}), MOST_SENTENCES, &mut || {});
     assert_eq!(text_of(&one), "Short.");
     assert!(quotable(0, " \n", &mut || {}).is_empty());
     let long = "é".repeat(10_000);

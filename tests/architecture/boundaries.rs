@@ -17,6 +17,7 @@ struct Boundary {
 
 const STAGES: &[&str] = &[
     "src/options.rs",
+    "src/random.rs",
     "src/recent.rs",
     "src/scheduling",
     "src/text",

@@ -1,6 +1,7 @@
 //! Where a strategy works: sources with their numbers, calls within the budget.
 
 mod acting;
+mod around;
 
 use std::collections::{BTreeSet, HashMap};
 

@@ -25,6 +25,8 @@
 //! corrective        grade what was found, look again or abstain
 //! sql               has a query written and run, its rows are the sources
 //! agent             decides step by step what to look up, open, ask, compute or call
+//! global            community after community at once, their answers merged
+//! local             what is around the question in the graph, one call
 //! auto              chooses
 //! ```
 
@@ -37,9 +39,11 @@ mod corrective;
 mod decompose_parallel;
 mod decompose_sequential;
 mod desk;
+mod global;
 mod grade;
 mod ircot;
 mod last;
+mod local;
 mod map_rerank;
 mod options;
 mod refine;
@@ -52,11 +56,13 @@ mod tree_summarize;
 
 pub use budget::{Budget, BudgetLedger, estimate_all};
 pub use desk::Desk;
+pub use global::community_calls;
 pub use last::{BegunAnswer, Fallback, FinalPrompt, PendingAnswer};
 pub use options::StrategyOptions;
-pub use tools::{Limits, ModelReply, ReadingCalls, StrategyHost};
+pub use tools::{Limits, ModelReply, ReadingCalls, StrategyHost, Surroundings};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::graph::communities::rank::CommunityQuest;
 use crate::prompt::messages::Message;
 
 /// A way to write an answer: what users are told about it, and how it is done.
@@ -93,7 +99,7 @@ pub enum StrategyResult {
 }
 
 /// All strategies, in the order in which they are listed.
-pub const ALL: [&AnswerStrategy; 13] = [
+pub const ALL: [&AnswerStrategy; 15] = [
     &auto::STRATEGY,
     &compact::STRATEGY,
     &refine::STRATEGY,
@@ -107,7 +113,36 @@ pub const ALL: [&AnswerStrategy; 13] = [
     &corrective::STRATEGY,
     &sql::STRATEGY,
     &agent::STRATEGY,
+    &global::STRATEGY,
+    &local::STRATEGY,
 ];
+
+/// Where a strategy has its sources from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StrategySources {
+    /// From searches, or what else it does.
+    Found,
+    /// From the communities of which chunks speak that the question finds.
+    Communities(CommunityQuest),
+    /// From what is around the question in the graph.
+    Surroundings(CommunityQuest),
+}
+
+impl AnswerStrategy {
+    /// Where it has its sources from.
+    #[must_use]
+    pub fn sources(&self, options: &StrategyOptions) -> StrategySources {
+        match self.name {
+            name if name == global::STRATEGY.name => {
+                StrategySources::Communities(global::quest(options))
+            }
+            name if name == local::STRATEGY.name => {
+                StrategySources::Surroundings(local::quest(options))
+            }
+            _ => StrategySources::Found,
+        }
+    }
+}
 
 /// The strategy called `name`; `auto` for `None`.
 pub fn named(name: Option<&str>) -> Result<&'static AnswerStrategy> {

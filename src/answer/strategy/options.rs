@@ -24,6 +24,12 @@ pub struct StrategyOptions {
     pub rounds: Option<u32>,
     /// Most steps of an agent, the answer among them.
     pub max_steps: Option<u32>,
+    /// Most communities that are read.
+    pub communities: Option<u32>,
+    /// Most chunks that are read of a community.
+    pub community_chunks: Option<u32>,
+    /// The deepest level of communities that is looked at, from 0.
+    pub community_level: Option<u32>,
     /// Grade from 0 to 10 from which a source counts as relevant.
     pub min_grade: Option<f32>,
     /// Tokens of all sources together.
@@ -41,11 +47,17 @@ impl StrategyOptions {
             ("answer.sub_questions", self.sub_questions),
             ("answer.rounds", self.rounds),
             ("answer.max_steps", self.max_steps),
+            ("answer.communities", self.communities),
+            ("answer.community_chunks", self.community_chunks),
         ];
         for (name, count) in counts {
             if let Some(count) = count.filter(|count| !(1..=MOST).contains(count)) {
                 return Err(out_of_range(name, format!("between 1 and {MOST}"), count));
             }
+        }
+        if let Some(level) = self.community_level.filter(|level| *level > MOST) {
+            let range = format!("between 0 and {MOST}");
+            return Err(out_of_range("answer.community_level", range, level));
         }
         match (self.min_grade, self.source_tokens) {
             (Some(grade), _) if !(0.0..=10.0).contains(&grade) => {
@@ -89,6 +101,9 @@ impl StrategyOptions {
             "sub_questions" => self.sub_questions = None,
             "rounds" => self.rounds = None,
             "max_steps" => self.max_steps = None,
+            "communities" => self.communities = None,
+            "community_chunks" => self.community_chunks = None,
+            "community_level" => self.community_level = None,
             "min_grade" => self.min_grade = None,
             "source_tokens" => self.source_tokens = None,
             "always_retrieve" => self.always_retrieve = None,
@@ -103,6 +118,9 @@ impl StrategyOptions {
             ("sub_questions", self.sub_questions.is_some()),
             ("rounds", self.rounds.is_some()),
             ("max_steps", self.max_steps.is_some()),
+            ("communities", self.communities.is_some()),
+            ("community_chunks", self.community_chunks.is_some()),
+            ("community_level", self.community_level.is_some()),
             ("min_grade", self.min_grade.is_some()),
             ("source_tokens", self.source_tokens.is_some()),
             ("always_retrieve", self.always_retrieve.is_some()),
@@ -123,6 +141,9 @@ mod tests {
             sub_questions: Some(1),
             rounds: Some(1),
             max_steps: Some(1),
+            communities: Some(1),
+            community_chunks: Some(1),
+            community_level: Some(1),
             min_grade: Some(1.0),
             source_tokens: Some(100),
             always_retrieve: Some(true),
@@ -192,6 +213,14 @@ mod tests {
             (
                 StrategyOptions { sub_questions: Some(0), ..none },
                 "option \"answer.sub_questions\" must be between 1 and 100, not 0",
+            ),
+            (
+                StrategyOptions { communities: Some(0), ..none },
+                "option \"answer.communities\" must be between 1 and 100, not 0",
+            ),
+            (
+                StrategyOptions { community_level: Some(101), ..none },
+                "option \"answer.community_level\" must be between 0 and 100, not 101",
             ),
             (
                 StrategyOptions { min_grade: Some(11.0), ..none },

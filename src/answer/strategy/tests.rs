@@ -1,6 +1,7 @@
 //! Each strategy with a language model that says what a script wants, and what it was asked.
 
 mod agent;
+mod around;
 mod formed;
 mod groups;
 mod judged;
@@ -107,6 +108,19 @@ impl StrategyHost for Scripted {
             Source::Chunk(Passage { content, ..found })
         });
         Ok(found.chain(self.others.clone()).collect())
+    }
+
+    /// Each document that the question finds speaks of a community of its own, and so does what is found besides.
+    fn communities(&mut self, question: &str, quest: CommunityQuest) -> Result<Vec<Vec<Source>>> {
+        let found = self.retrieve(question)?;
+        let each = found.into_iter().map(|source| vec![source]);
+        Ok(each.take(quest.communities as usize).collect())
+    }
+
+    fn surroundings(&mut self, question: &str, _quest: CommunityQuest) -> Result<Surroundings> {
+        let sources = self.retrieve(question)?;
+        let notes = sources.iter().map(|it| format!("Entities: {}", it.label())).collect();
+        Ok(Surroundings { notes, sources })
     }
 
     /// A query that is written at the first attempt, and has one row.

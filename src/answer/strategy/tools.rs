@@ -6,6 +6,7 @@ use crate::answer::form::AnswerForm;
 use crate::context::Reading;
 use crate::context::budget::Room;
 use crate::error::Result;
+use crate::graph::communities::rank::CommunityQuest;
 use crate::prompt::messages::Message;
 use crate::prompt::template::Template;
 use crate::prompt::tokens::Counter;
@@ -15,6 +16,12 @@ use crate::source::Source;
 pub trait StrategyHost: Counter + AgentHost {
     /// The sources that speak of `query`, best first.
     fn retrieve(&mut self, query: &str) -> Result<Vec<Source>>;
+
+    /// The sources of each of the communities of which chunks speak that `question` finds, best first.
+    fn communities(&mut self, question: &str, quest: CommunityQuest) -> Result<Vec<Vec<Source>>>;
+
+    /// What is around `question` in the graph.
+    fn surroundings(&mut self, question: &str, quest: CommunityQuest) -> Result<Surroundings>;
 
     /// The rows of a query that a language model writes for `question`, with calls that `ledger` grants; none where no
     /// query can answer it.
@@ -62,6 +69,15 @@ pub trait StrategyHost: Counter + AgentHost {
 
     /// Milliseconds since the answer was asked for.
     fn elapsed_ms(&self) -> u64;
+}
+
+/// What is around a question in a graph.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Surroundings {
+    /// What the graph says, in words.
+    pub notes: Vec<String>,
+    /// What was found, and what stands behind the notes.
+    pub sources: Vec<Source>,
 }
 
 /// For how many calls something is read.

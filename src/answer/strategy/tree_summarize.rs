@@ -30,13 +30,23 @@ fn answer(desk: &mut Desk<'_>) -> Result<StrategyResult> {
     let sources = desk.found()?;
     let size = desk.options.group_size.unwrap_or(GROUP) as usize;
     let groups = desk.groups(&sources, size)?;
-    if let [] | [_] = groups.as_slice() {
+    answer_in_groups(desk, &sources, &groups, size)
+}
+
+/// The answer from groups of `sources`: from each at once, and then `size` answers at a time are merged.
+pub fn answer_in_groups(
+    desk: &mut Desk<'_>,
+    sources: &[Numbered],
+    groups: &[Vec<Numbered>],
+    size: usize,
+) -> Result<StrategyResult> {
+    if let [] | [_] = groups {
         return answer_from(desk, groups.first().map_or(&[], Vec::as_slice));
     }
-    match leaves(desk, &groups)? {
+    match leaves(desk, groups)? {
         // Groups of one would never become fewer.
         Some(leaves) => merge(desk, leaves, size.max(2)),
-        None => in_one_call(desk, &sources, &groups[0]),
+        None => in_one_call(desk, sources, &groups[0]),
     }
 }
 

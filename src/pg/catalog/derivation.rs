@@ -20,15 +20,18 @@ pub enum DerivationKind {
     Tree,
     /// Entities that chunks name: made with the chunks, by no language model.
     Mentions,
+    /// Which of these entities belong together: by no language model.
+    Communities,
 }
 
 impl DerivationKind {
     /// All kinds, in the order in which they are made.
-    pub const ALL: [DerivationKind; 4] = [
+    pub const ALL: [DerivationKind; 5] = [
         DerivationKind::ContextLines,
         DerivationKind::Representations,
         DerivationKind::Tree,
         DerivationKind::Mentions,
+        DerivationKind::Communities,
     ];
 
     /// The name in `rag.derivation`.
@@ -38,6 +41,7 @@ impl DerivationKind {
             DerivationKind::Representations => "representations",
             DerivationKind::Tree => "tree",
             DerivationKind::Mentions => "mentions",
+            DerivationKind::Communities => "communities",
         }
     }
 
@@ -48,7 +52,7 @@ impl DerivationKind {
 
     /// Whether a language model writes it.
     pub fn asks_model(self) -> bool {
-        self.is_written() && self != DerivationKind::Tree
+        matches!(self, DerivationKind::ContextLines | DerivationKind::Representations)
     }
 
     fn named(name: &str) -> Result<DerivationKind> {
@@ -68,6 +72,8 @@ pub struct StoredDerivation {
     pub options: Json,
     /// The table where it is kept.
     pub relation: Relation,
+    /// What was remembered of it when it was made, if anything.
+    pub state: Option<Json>,
 }
 
 /// What of one kind is made of the chunks of a pipeline; `None` if nothing is.
@@ -86,17 +92,17 @@ pub fn all(pipeline: i32) -> Result<Vec<StoredDerivation>> {
     Ok(all)
 }
 
-type DerivationRow = (String, Json, Relation);
+type DerivationRow = (String, Json, Relation, Option<Json>);
 
 fn read(row: &pgrx::spi::SpiHeapTupleData<'_>) -> Result<DerivationRow, pgrx::spi::Error> {
     let kind = sql::required(row.get::<String>(1)?)?;
     let options = sql::required(row.get::<Jsonb>(2)?)?.0;
     let relation = Relation { oid: sql::required(row.get(3)?)?, sql: sql::required(row.get(4)?)? };
-    Ok((kind, options, relation))
+    Ok((kind, options, relation, row.get::<Jsonb>(5)?.map(|Jsonb(state)| state)))
 }
 
-fn stored((kind, options, relation): DerivationRow) -> Result<StoredDerivation> {
-    Ok(StoredDerivation { kind: DerivationKind::named(&kind)?, options, relation })
+fn stored((kind, options, relation, state): DerivationRow) -> Result<StoredDerivation> {
+    Ok(StoredDerivation { kind: DerivationKind::named(&kind)?, options, relation, state })
 }
 
 /// Keeps what is made of the chunks of a pipeline of the caller's; `relation` is the name of the table
@@ -164,4 +170,10 @@ pub fn note_progress(
 pub fn set_missing(pipeline: i32, kind: DerivationKind, missing: i64) -> Result<()> {
     let arguments = [pipeline.into(), kind.name().into(), missing.into()];
     sql::execute(query!(derivation.set_missing), &arguments).map(drop)
+}
+
+/// Remembers something of what was made, in the place of what was remembered before.
+pub fn set_state(pipeline: i32, kind: DerivationKind, state: Json) -> Result<()> {
+    let arguments = [pipeline.into(), kind.name().into(), Jsonb(state).into()];
+    sql::execute(query!(derivation.set_state), &arguments).map(drop)
 }

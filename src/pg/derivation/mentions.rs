@@ -9,12 +9,15 @@ use std::ops::Range;
 use pgrx::prelude::*;
 use serde_json::Value as Json;
 
+use super::communities::refuse_without_graph;
 use super::table::{self, TableForm};
 use crate::error::{Error, ErrorKind, Result};
+use crate::graph::walk::most_chunks_of_entity;
 use crate::graph::{EntityExtractor, EntityMention, EntityOptions, NamingText};
 use crate::pg::catalog::derivation::{self, DerivationKind, StoredDerivation};
 use crate::pg::catalog::pipeline::{self, Pipeline, Relation};
 use crate::pg::changes::{intake, noted};
+use crate::pg::server::prepared;
 use crate::pg::server::sql::{self, query, render};
 use crate::pipeline::StoredChunk;
 
@@ -35,7 +38,10 @@ pub fn alter(pipeline: &Pipeline, option: &Json) -> Result<()> {
     for one in [pipeline.clone()].into_iter().chain(pipeline::successor(pipeline.id)?) {
         match (derivation::of(one.id, KIND)?, wanted) {
             (None, None) => {}
-            (Some(current), None) => table::forget(&one, KIND, current.relation)?,
+            (Some(current), None) => {
+                refuse_without_graph(&one)?;
+                table::forget(&one, KIND, current.relation)?;
+            }
             (Some(current), Some(_)) => {
                 derivation::set(one.id, KIND, option, &current.relation.sql)?;
             }
@@ -138,6 +144,15 @@ impl MentionStore {
         let insert = render(query!(graph.insert), &[("mentions", self.table())]);
         sql::execute(&insert, &arguments).map(drop)
     }
+}
+
+/// How many chunks may name an entity over which chunks are tied, by what the statistics say of the chunk table.
+pub fn most_chunks(pipeline: &Pipeline) -> Result<usize> {
+    let arguments = [pipeline.chunk_table.oid.into()];
+    let found = prepared::rows(query!(graph.chunk_estimate), &arguments, |row| {
+        sql::required(row.get::<f64>(1)?)
+    })?;
+    Ok(most_chunks_of_entity(found.first().copied().unwrap_or_default()))
 }
 
 /// Ends the statement if that is wanted.

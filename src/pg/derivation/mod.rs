@@ -1,6 +1,7 @@
 //! What is made of chunks, beside them: by language models in the background lines of context
 //! ([`context_lines`]), summaries and questions ([`representations`]); in the background, too, but by quoting, summaries of
-//! many chunks ([`tree`]); by rules, with the chunks themselves, which entities they name ([`mentions`]).
+//! many chunks ([`tree`]) and which entities belong together ([`communities`]); by rules, with the chunks themselves, which
+//! entities they name ([`mentions`]).
 //!
 //! ```text
 //! look what is missing │ ask a language model, many calls at once │ keep │ embed │ put the vectors
@@ -12,6 +13,7 @@
 //! was paid for is kept before anything else, an item that is refused keeps no other waiting, and a
 //! question of a user goes before all of it. Where no language model is asked, the step that asks makes the texts itself.
 
+pub mod communities;
 pub mod context_lines;
 mod lease;
 pub mod mentions;
@@ -24,6 +26,7 @@ pub mod table;
 pub mod tree;
 
 use pgrx::datum::DatumWithOid;
+use serde_json::Value as Json;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::derivation::{self, DerivationKind, StoredDerivation};
@@ -33,7 +36,8 @@ use crate::pg::server::sql;
 use crate::prompt::messages::Message;
 use crate::representation::RepresentOptions;
 
-/// What a language model is asked about: a chunk's text, or its place in a document; or a node of a tree, which needs none.
+/// What a language model is asked about: a chunk's text, or its place in a document; or what needs none, a node of a tree or
+/// the entities of a graph.
 #[derive(Clone, Debug, Default)]
 pub struct DerivationItem {
     /// What it is known by: a hash. What is made of it is kept under the same key.
@@ -46,6 +50,8 @@ pub struct DerivationItem {
     pub document: Option<String>,
     /// The node that it is, where it is one.
     node: Option<Box<tree::TreeNodeText>>,
+    /// The entities among which communities are found, where it is these.
+    ties: Option<Box<communities::EntityTies>>,
 }
 
 /// A text that was made of an item.
@@ -92,13 +98,18 @@ pub trait Derivation {
     /// would say the same.
     fn read(&self, reply: &str) -> Vec<DerivedText>;
 
-    /// What is made of an item, where no language model is asked.
-    fn composed(&self, _: &DerivationItem) -> Vec<DerivedText> {
-        Vec::new()
+    /// What is made of an item, where no language model is asked. No transaction is open meanwhile.
+    fn composed(&self, _: &mut DerivationItem) -> Result<Vec<DerivedText>> {
+        Ok(Vec::new())
     }
 
     /// Keeps what was made of items, or that nothing of use was.
     fn keep(&self, relation: &str, made: &[(DerivationItem, Vec<DerivedText>)]) -> Result<()>;
+
+    /// What is to be remembered of what was made, beside it, by which it is known whether it is to be made again.
+    fn state(&self, _: &[(DerivationItem, Vec<DerivedText>)]) -> Option<Json> {
+        None
+    }
 
     /// How many of what [`count_missing`](Derivation::count_missing) counts are done with `made`.
     fn finished(&self, made: &[(DerivationItem, Vec<DerivedText>)]) -> usize {
@@ -143,6 +154,9 @@ fn loaded(stored: &StoredDerivation) -> Result<(Box<dyn Derivation>, Option<Stri
             (Box::new(representations::Representations::load(wanted)?), llm)
         }
         DerivationKind::Tree => (Box::new(tree::DocumentTrees), None),
+        DerivationKind::Communities => {
+            (Box::new(communities::EntityCommunities::load(stored)?), None)
+        }
         DerivationKind::Mentions => {
             let message = "mentions are made with their chunks and not derived from them later";
             return Err(Error::new(ErrorKind::Internal, message));
@@ -169,7 +183,11 @@ fn check_refresh(kind: DerivationKind, refresh: RefreshMode) -> Result<()> {
     if refresh != RefreshMode::Sync {
         return Ok(());
     }
-    let waits_for = if kind.asks_model() { "a language model" } else { "summaries" };
+    let waits_for = match kind {
+        DerivationKind::Tree => "summaries",
+        DerivationKind::Communities => "communities",
+        _ => "a language model",
+    };
     let message = format!("{} is not for pipelines with refresh => 'sync'", option_name(kind));
     Err(Error::invalid(message)
         .hint(format!("A statement does not wait for {waits_for}. Choose refresh => 'async'.")))
@@ -182,6 +200,7 @@ fn option_name(kind: DerivationKind) -> &'static str {
         DerivationKind::Representations => "represent",
         DerivationKind::Tree => "tree",
         DerivationKind::Mentions => "graph",
+        DerivationKind::Communities => "communities",
     }
 }
 

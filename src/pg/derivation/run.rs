@@ -21,7 +21,7 @@ use crate::pg::ragd::embed::Embedding;
 use crate::pg::ragd::llm::Llm;
 use crate::pg::server::random;
 use crate::pg::server::role::{self, as_superuser};
-use crate::pg::server::transaction::{Failure, Outcome, Transactions, force_sync_commit};
+use crate::pg::server::transaction::{Failure, Outcome, Transactions, caught, force_sync_commit};
 use crate::protocol::ProviderConfig;
 use crate::scheduling::concurrent_calls::{ConcurrentCalls, NextCall};
 
@@ -216,7 +216,9 @@ impl DerivationRun {
             }
             as_owner(source, || derivation.keep(relation, made))?;
             let progress = DerivationProgress { done: derivation.finished(made), empty };
-            derivation::note_progress(pipeline, kind, progress)
+            derivation::note_progress(pipeline, kind, progress)?;
+            let state = derivation.state(made);
+            state.map_or(Ok(()), |state| derivation::set_state(pipeline, kind, state))
         })?;
         self.was_made = true;
         for (item, texts) in mem::take(&mut self.made) {
@@ -233,7 +235,8 @@ impl DerivationRun {
         while self.made.len() < FEWEST_ITEMS
             && let Some(item) = self.next_item(transactions)?
         {
-            let texts = self.maker.derivation.composed(&item);
+            let mut item = item;
+            let texts = caught(|| self.maker.derivation.composed(&mut item))?;
             self.made.push((item, texts));
         }
         Ok(())

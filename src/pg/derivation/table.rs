@@ -9,10 +9,11 @@ use serde_json::Value as Json;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::derivation::DerivationKind;
-use crate::pg::catalog::pipeline::{Pipeline, Relation};
+use crate::pg::catalog::pipeline::{self, Pipeline, Relation};
 use crate::pg::catalog::relation::{drop_if_there, give_relation, let_readers_read};
 use crate::pg::catalog::source::SourceTable;
 use crate::pg::catalog::{derivation, locking, model, relation};
+use crate::pg::changes::noted;
 use crate::pg::server::sql::{self, query, render};
 
 /// What a table is to be.
@@ -22,7 +23,7 @@ pub struct TableForm {
     /// The statement that makes it.
     pub definition: &'static str,
     /// The keys of the chunks that a row was made of, its leaves, as an expression over its columns;
-    /// and the column of the chunks that has such a key.
+    /// with the placeholders of the definition; and the column of the chunks that has such a key.
     pub leaves: (&'static str, &'static str),
     /// The statements that say what is in it.
     pub comments: &'static str,
@@ -38,10 +39,10 @@ pub fn create(pipeline: &Pipeline, form: &TableForm, values: &[(&str, &str)]) ->
     let own = [("table", table.as_str()), ("chunk_table", &pipeline.chunk_table.sql)];
     let all: Vec<(&str, &str)> = own.iter().chain(values).copied().collect();
     sql::execute(&render(form.definition, &all), &[])?;
-    let (leaves, leaf_key) = form.leaves;
+    let (leaves, leaf_key) = (render(form.leaves.0, &all), form.leaves.1);
     let policy = query!(derivation.create_policy);
     sql::execute(
-        &render(policy, &[own, [("leaves", leaves), ("leaf_key", leaf_key)]].concat()),
+        &render(policy, &[own, [("leaves", leaves.as_str()), ("leaf_key", leaf_key)]].concat()),
         &[],
     )?;
     sql::execute(&render(form.comments, &all), &[])?;
@@ -88,6 +89,28 @@ fn index_hashes(chunks: &Relation) -> Result<()> {
     sql::execute(&render(query!(derivation.create_hash_index), &values), &[]).map(drop)
 }
 
+/// Has `option` hold for what is made of one kind for a pipeline of the caller, and for its successor: made as it says, by
+/// `create` where there is nothing yet, or, where it is `None`, not any more.
+pub fn alter(
+    pipeline: &Pipeline,
+    kind: DerivationKind,
+    option: Option<&Json>,
+    create: impl Fn(&Pipeline, &Json) -> Result<()>,
+) -> Result<()> {
+    for one in [pipeline.clone()].into_iter().chain(pipeline::successor(pipeline.id)?) {
+        match (derivation::of(one.id, kind)?, option) {
+            (None, None) => {}
+            (Some(current), None) => forget(&one, kind, current.relation)?,
+            (Some(current), Some(option)) => {
+                derivation::set(one.id, kind, option, &current.relation.sql)?;
+            }
+            (None, Some(option)) => create(&one, option)?,
+        }
+    }
+    noted::wake_at_commit();
+    Ok(())
+}
+
 /// Drops what was made of one kind. A question locks the chunks before it, so all is locked together first.
 pub fn forget(pipeline: &Pipeline, kind: DerivationKind, table: Relation) -> Result<()> {
     locking::lock_for_drop(&[(pipeline.clone(), vec![table.clone()])])?;
@@ -95,9 +118,10 @@ pub fn forget(pipeline: &Pipeline, kind: DerivationKind, table: Relation) -> Res
     drop_table(&table)
 }
 
-/// The tables of a pipeline. To be asked before the pipeline is deleted.
+/// The tables of a pipeline, those before the ones that they are made of, so that they can be dropped in this order. To
+/// be asked before the pipeline is deleted.
 pub fn of(pipeline: &Pipeline) -> Result<Vec<Relation>> {
-    Ok(derivation::all(pipeline.id)?.into_iter().map(|it| it.relation).collect())
+    Ok(derivation::all(pipeline.id)?.into_iter().rev().map(|it| it.relation).collect())
 }
 
 /// Drops a table.

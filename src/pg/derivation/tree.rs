@@ -14,13 +14,12 @@ use super::{
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::derivation::{self, DerivationKind};
-use crate::pg::catalog::pipeline::{self, Pipeline};
+use crate::pg::catalog::pipeline::Pipeline;
 use crate::pg::catalog::view::content_columns;
-use crate::pg::changes::noted;
 use crate::pg::server::sql::{self, query, render};
 use crate::pg::server::vector::Vector;
 use crate::prompt::messages::Message;
-use crate::tree::digest::{QuotedSentence, digest, quotable, text_of};
+use crate::tree::digest::{MOST_SENTENCES, QuotedSentence, digest, quotable, text_of};
 use crate::tree::grow::grow;
 use crate::tree::options::TreeOptions;
 use crate::tree::{MOST_LEAVES, MemberHash, TreeChild, TreeLeaf, TreeNode};
@@ -46,18 +45,9 @@ pub fn alter(pipeline: &Pipeline, option: &Json) -> Result<()> {
     if is_wanted {
         check_refresh(KIND, pipeline.refresh)?;
     }
-    for one in [pipeline.clone()].into_iter().chain(pipeline::successor(pipeline.id)?) {
-        match (derivation::of(one.id, KIND)?, is_wanted) {
-            (None, false) => {}
-            (Some(current), false) => table::forget(&one, KIND, current.relation)?,
-            (Some(current), true) => {
-                derivation::set(one.id, KIND, option, &current.relation.sql)?;
-            }
-            (None, true) => table::create_embedded(&one, &FORM, KIND, option)?,
-        }
-    }
-    noted::wake_at_commit();
-    Ok(())
+    table::alter(pipeline, KIND, is_wanted.then_some(option), |one, option| {
+        table::create_embedded(one, &FORM, KIND, option)
+    })
 }
 
 /// Has a new pipeline, which has no chunks yet, keep what `option` says, if that is anything.
@@ -215,7 +205,7 @@ fn item(
         is_root: node.leaves.len() == leaves.len(),
         leaves: leaves[node.leaves.clone()].iter().map(|leaf| leaf.hash).collect(),
         children: node.children.iter().map(|child| child.hash).collect(),
-        sentences: digest(possible, &mut look_around),
+        sentences: digest(possible, MOST_SENTENCES, &mut look_around),
     };
     let key = [first_chunk.to_be_bytes().as_slice(), &node.hash].concat();
     DerivationItem { key, node: Some(Box::new(text)), ..DerivationItem::default() }
@@ -281,10 +271,10 @@ impl Derivation for DocumentTrees {
         Vec::new()
     }
 
-    fn composed(&self, item: &DerivationItem) -> Vec<DerivedText> {
+    fn composed(&self, item: &mut DerivationItem) -> Result<Vec<DerivedText>> {
         let sentences = item.node.as_ref().map(|node| text_of(&node.sentences));
         let text = |content| DerivedText { kind: SUMMARY.to_owned(), no: 1, content };
-        sentences.filter(|it| !it.is_empty()).map(text).into_iter().collect()
+        Ok(sentences.filter(|it| !it.is_empty()).map(text).into_iter().collect())
     }
 
     fn keep(&self, relation: &str, made: &[(DerivationItem, Vec<DerivedText>)]) -> Result<()> {

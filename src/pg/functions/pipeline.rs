@@ -12,7 +12,7 @@ use crate::pg::catalog::pipeline::{Pipeline, PipelineStage, RefreshMode};
 use crate::pg::catalog::source::SourceTable;
 use crate::pg::catalog::{activity, description, model, pipeline, question_defaults};
 use crate::pg::changes::{intake, noted};
-use crate::pg::derivation::{self, context_lines, mentions, representations, tree};
+use crate::pg::derivation::{self, communities, context_lines, mentions, representations, tree};
 use crate::pg::ingest::{fill, generation};
 use crate::pg::pipeline::alter::{ContextChange, PipelineAlteration};
 use crate::pg::pipeline::define::{check_chunk_size, check_late, check_title};
@@ -50,6 +50,8 @@ struct CreateOptions {
     graph: Value,
     /// How documents are summed up.
     tree: Value,
+    /// How communities of entities are found.
+    communities: Value,
 }
 
 impl Default for CreateOptions {
@@ -63,6 +65,7 @@ impl Default for CreateOptions {
             represent: None,
             graph: Value::Null,
             tree: Value::Null,
+            communities: Value::Null,
         }
     }
 }
@@ -95,6 +98,8 @@ struct AlterOptions {
     graph: Option<Value>,
     /// How documents are summed up; `false`: they are not any more.
     tree: Option<Value>,
+    /// How communities of entities are found; `false`: they are not any more.
+    communities: Option<Value>,
 }
 
 #[pg_extern(sql = false)]
@@ -146,43 +151,43 @@ fn rag_alter_pipeline(
     let pipeline = present("pipeline", pipeline).or_report();
     let metadata = names("metadata", metadata).or_report();
     let refresh = refresh.map(RefreshMode::named).transpose().or_report();
-    let AlterOptions { config, description, contextual, title, represent, graph, tree } =
-        options::read(options).or_report();
-    let in_place = InPlaceChange { description, represent, graph, tree, defaults };
+    let mut given: AlterOptions = options::read(options).or_report();
     let chunking = options::chunking_keys(chunking).or_report();
-    let context = ContextChange::read(contextual.as_ref(), title).or_report();
+    let title = given.title.take();
+    let context = ContextChange::read(given.contextual.as_ref(), title).or_report();
+    let config = given.config.take();
     let wanted =
         PipelineAlteration { name, content, metadata, chunking, model, refresh, config, context };
     let pipeline = pipeline::owned_and_held(Some(pipeline)).or_report();
-    alter(&pipeline, wanted, in_place).or_report();
+    alter(&pipeline, wanted, &given, defaults).or_report();
     name.map_or(pipeline.name, str::to_owned)
 }
 
-/// What holds at once, whatever becomes of the chunks.
-struct InPlaceChange {
-    description: Option<String>,
-    represent: Option<Value>,
-    graph: Option<Value>,
-    tree: Option<Value>,
-    defaults: Option<Jsonb>,
-}
-
+/// Changes a pipeline as `wanted` says, and before it what holds at once, whatever becomes of the chunks.
 fn alter(
     pipeline: &Pipeline,
     wanted: PipelineAlteration<'_>,
-    in_place: InPlaceChange,
+    given: &AlterOptions,
+    defaults: Option<Jsonb>,
 ) -> Result<()> {
-    let InPlaceChange { description, represent, graph, tree, defaults } = in_place;
+    let AlterOptions { description, represent, graph, tree, communities, .. } = given;
     let defaults = read_defaults(defaults)?;
     derivation::check_new_refresh(pipeline, wanted.refresh)?;
     // Before a successor is made, which is to have the same.
-    if let Some(option) = &represent {
+    if let Some(option) = represent {
         representations::alter(pipeline, option)?;
     }
-    if let Some(option) = &graph {
+    // Communities are made of the graph: they go before it, and come behind it.
+    for option in communities.iter().filter(|it| !it.is_object()) {
+        communities::alter(pipeline, option)?;
+    }
+    if let Some(option) = graph {
         mentions::alter(pipeline, option)?;
     }
-    if let Some(option) = &tree {
+    for option in communities.iter().filter(|it| it.is_object()) {
+        communities::alter(pipeline, option)?;
+    }
+    if let Some(option) = tree {
         tree::alter(pipeline, option)?;
     }
     if let Some(defaults) = defaults {
@@ -302,6 +307,7 @@ impl CreateRequest<'_> {
         // Before defaults, which may speak of it.
         mentions::create_if_wanted(&pipeline, &self.options.graph)?;
         tree::create_if_wanted(&pipeline, &self.options.tree)?;
+        communities::create_if_wanted(&pipeline, &self.options.communities)?;
         if let Some(defaults) = self.defaults.clone() {
             defaults::store(&pipeline, defaults)?;
         }

@@ -11,7 +11,7 @@ use crate::pg::catalog::pipeline::{self, Pipeline, RefreshMode};
 use crate::pg::catalog::source::SourceTable;
 use crate::pg::catalog::{description, model, view};
 use crate::pg::changes::{intake, noted};
-use crate::pg::derivation::{context_lines, mentions, representations, tree};
+use crate::pg::derivation::{communities, context_lines, mentions, representations, tree};
 
 /// What is to be different; `None` stays as it is.
 #[derive(Default)]
@@ -179,6 +179,7 @@ impl PipelineAlteration<'_> {
         representations::inherit(&successor, pipeline)?;
         mentions::inherit(&successor, pipeline)?;
         tree::inherit(&successor, pipeline)?;
+        communities::inherit(&successor, pipeline)?;
         pipeline::set_paused(pipeline.id, pipeline.is_paused)?;
         intake::leave(successor.id, intake::ChangeKind::All)?;
         noted::wake_at_commit();

@@ -22,8 +22,9 @@ pub fn required(
     let Some(stored) = derivation::of(pipeline.id, kind)? else {
         let quoted = pgrx::spi::quote_literal(name);
         let message = format!("pipeline \"{name}\" has no {noun}");
+        let made = if noun.ends_with('s') { "some" } else { "one" };
         return Err(Error::invalid(message).hint(format!(
-            "SELECT rag_alter_pipeline({quoted}, options => '{example}') makes one."
+            "SELECT rag_alter_pipeline({quoted}, options => '{example}') makes {made}."
         )));
     };
     if may_select(stored.relation.oid) {

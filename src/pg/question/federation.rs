@@ -1,9 +1,12 @@
 //! One search, or those of several pipelines as one.
 
 use super::options::AskedOptions;
-use super::search::{Connections, Narrowing, Search, SearchedPipeline};
+use super::search::{
+    CommunityPassages, Connections, EntitySurroundings, Narrowing, Search, SearchedPipeline,
+};
 use crate::embed::{Embedder, EmbeddingKind};
 use crate::error::{Error, Result};
+use crate::graph::communities::rank::CommunityQuest;
 use crate::pg::catalog::model;
 use crate::pg::catalog::view::ViewColumn;
 use crate::pg::ragd::call_context::CallContext;
@@ -177,6 +180,45 @@ impl FederatedSearch {
             all.paths.extend(paths);
             all.passages.extend(passages);
         }
+        Ok(all)
+    }
+
+    /// The communities of which chunks speak that `question` finds in each pipeline, best first, each by its passages,
+    /// which are numbered as one list. Fails where one of the pipelines has no communities that the caller may read.
+    pub fn communities(
+        &self,
+        question: &str,
+        quest: CommunityQuest,
+    ) -> Result<Vec<CommunityPassages>> {
+        let mut all = Vec::new();
+        for search in &self.searches {
+            pgrx::check_for_interrupts!();
+            all.extend(search.communities(question, quest)?);
+        }
+        all.sort_by(|a, b| b.score.total_cmp(&a.score));
+        all.truncate(quest.communities as usize);
+        let passages = all.iter_mut().flat_map(|it| &mut it.passages);
+        (1..).zip(passages).for_each(|(rank, passage)| passage.rank = rank);
+        Ok(all)
+    }
+
+    /// What is around `question` in the graph of each pipeline. Fails where one of them has none that the caller may read.
+    pub fn surroundings(
+        &self,
+        question: &str,
+        quest: CommunityQuest,
+    ) -> Result<EntitySurroundings> {
+        let mut all = EntitySurroundings::default();
+        for search in &self.searches {
+            pgrx::check_for_interrupts!();
+            let EntitySurroundings { entities, paths, community, passages } =
+                search.surroundings(question, quest)?;
+            all.entities.extend(entities);
+            all.paths.extend(paths);
+            all.community.extend(community);
+            all.passages.extend(passages);
+        }
+        (1..).zip(&mut all.passages).for_each(|(rank, passage)| passage.rank = rank);
         Ok(all)
     }
 

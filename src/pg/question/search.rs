@@ -1,6 +1,7 @@
 //! Retrieval through a pipeline's view: as the caller, so that a row the caller may not see
 //! is not found, not counted and not cited.
 
+mod communities;
 mod filter_sql;
 mod lexical_index;
 mod lookup;
@@ -16,6 +17,7 @@ use std::collections::HashMap;
 use pgrx::prelude::*;
 use serde_json::Value;
 
+pub use self::communities::{CommunityPassages, EntitySurroundings};
 use self::filter_sql::FilterSql;
 pub use self::narrowing::{Connections, Narrowing};
 pub use self::searched_pipeline::SearchedPipeline;

@@ -1,6 +1,7 @@
 //! The built-in answerer: quotes, and nothing of its own.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use serde_json::json;
 
@@ -9,7 +10,9 @@ use crate::answer::citation::{Citation, Citations};
 use crate::answer::draft::Draft;
 use crate::context::Reading;
 use crate::error::Result;
-use crate::extract::{self, Evidence, ExtractOptions};
+use crate::extract::gist::{GistOptions, gist};
+use crate::extract::{self, Evidence, ExtractOptions, ExtractPassage};
+use crate::pg::derivation::mentions::look_around;
 use crate::pg::ragd::call_context::CallContext;
 use crate::pg::ragd::embed::Embedding;
 use crate::pg::ragd::trace;
@@ -25,7 +28,7 @@ pub fn extract(
     let mut embedding = Embedding::with_model(Some(model), context)?;
     let originals: Vec<LedOriginal<'_>> =
         readings.iter().enumerate().flat_map(originals_of).collect();
-    let found: Vec<extract::ExtractPassage<'_>> =
+    let found: Vec<ExtractPassage<'_>> =
         originals.iter().map(|it| passage(it, &readings)).collect();
     let defaults = ExtractOptions::default();
     let options = ExtractOptions {
@@ -50,6 +53,33 @@ pub fn extract(
         usage: json!({}),
         readings,
     })
+}
+
+/// The sentences that stand for what was read, whatever is asked: a paragraph for each of `groups` of the readings.
+pub fn digested(readings: Vec<Reading>, groups: &[Range<usize>], writing: &Writing) -> Draft {
+    let originals: Vec<LedOriginal<'_>> =
+        readings.iter().enumerate().flat_map(originals_of).collect();
+    let passages: Vec<ExtractPassage<'_>> =
+        originals.iter().map(|it| passage(it, &readings)).collect();
+    let place = |reading: usize| originals.partition_point(|it| it.reading < reading);
+    let groups: Vec<Range<usize>> =
+        groups.iter().map(|group| place(group.start)..place(group.end)).collect();
+    let options = GistOptions {
+        max_sentences: writing.max_sentences.unwrap_or(usize::MAX),
+        format: writing.trust.format(),
+    };
+    let (text, evidence) = gist(&passages, &groups, options, &mut look_around);
+    let citations: Vec<Citation> = evidence.iter().map(|it| citation(it, &originals)).collect();
+    trace::rows(citations.len());
+    Draft {
+        text,
+        formed: None,
+        supported: !citations.is_empty(),
+        confidence: None,
+        citations: Some(Citations { citations, unresolved: Vec::new() }),
+        usage: json!({}),
+        readings,
+    }
 }
 
 /// A text that can be quoted, as it is read.
@@ -81,9 +111,9 @@ fn originals_of<'a>((reading, it): (usize, &'a Reading)) -> Vec<LedOriginal<'a>>
 }
 
 /// An original as the extractor reads it, with the number of its reading.
-fn passage<'a>(it: &'a LedOriginal<'a>, readings: &'a [Reading]) -> extract::ExtractPassage<'a> {
+fn passage<'a>(it: &'a LedOriginal<'a>, readings: &'a [Reading]) -> ExtractPassage<'a> {
     let source = &readings[it.reading].source;
-    extract::ExtractPassage {
+    ExtractPassage {
         number: it.reading as u32 + 1,
         content: &it.text,
         lead: it.lead(),

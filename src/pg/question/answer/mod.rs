@@ -31,13 +31,15 @@ pub use read::{check_columns, check_compression};
 pub use stream::{AnswerStream, Record, stream};
 pub use write::messages;
 
+use self::tools::around;
 use super::federation::FederatedSearch;
 use crate::answer::draft::Draft;
 use crate::answer::form::AnswerForm;
-use crate::answer::strategy::{AnswerStrategy, ReadingCalls, StrategyOptions};
+use crate::answer::strategy::{AnswerStrategy, ReadingCalls, StrategyOptions, StrategySources};
 use crate::context::{ContextOptions, Reading};
 use crate::error::{Error, Result};
 use crate::extract::needs_language_model;
+use crate::graph::communities::rank::CommunityQuest;
 use crate::pg::ragd::call_context::CallContext;
 use crate::pg::ragd::llm::Llm;
 use crate::pg::ragd::trace;
@@ -139,7 +141,7 @@ pub fn check_strategy(strategy: &AnswerStrategy, llm: &Llm) -> Result<()> {
     }
     let what = format!("strategy \"{}\"", strategy.name);
     Err(needs_language_model(&what).hint(
-        "CREATE SERVER ... FOREIGN DATA WRAPPER rag_llm, then SET rag.llm to its name. The strategies 'auto' and 'compact' need none.",
+        "CREATE SERVER ... FOREIGN DATA WRAPPER rag_llm, then SET rag.llm to its name. The strategies 'auto', 'compact', 'global' and 'local' need none.",
     ))
 }
 
@@ -181,13 +183,41 @@ fn extracted(
     writing: &Writing,
 ) -> Result<(Draft, Duration)> {
     let start = Instant::now();
-    let sources = search.sources(question)?;
+    let (sources, strategy) = match writing.strategy.sources(&writing.strategy_options) {
+        StrategySources::Communities(quest) => return digested(question, search, writing, quest),
+        StrategySources::Surroundings(quest) => {
+            (around::surroundings(question, quest, search)?.sources, writing.strategy.name)
+        }
+        StrategySources::Found => (search.sources(question)?, "compact"),
+    };
     let retrieving = start.elapsed();
     let readings = read::read(question, sources, search, writing, ReadingCalls::One)?;
     let models = (search.model(), search.context);
     let extract = || extract::extract(question, readings, models, writing);
     let mut draft = trace::step("extract", String::new, extract)?;
-    draft.usage["strategy"] = json!("compact");
+    draft.usage["strategy"] = json!(strategy);
+    Ok((draft, retrieving))
+}
+
+/// What stands for each of the communities that the question finds, and how long was searched.
+fn digested(
+    question: &str,
+    search: &FederatedSearch,
+    writing: &Writing,
+    quest: CommunityQuest,
+) -> Result<(Draft, Duration)> {
+    let start = Instant::now();
+    let communities = around::communities(question, quest, search, writing)?;
+    let retrieving = start.elapsed();
+    let (mut readings, mut groups) = (Vec::new(), Vec::with_capacity(communities.len()));
+    for sources in communities {
+        let first = readings.len();
+        readings.extend(read::read(question, sources, search, writing, ReadingCalls::Several)?);
+        groups.push(first..readings.len());
+    }
+    let digest = || Ok(extract::digested(readings, &groups, writing));
+    let mut draft = trace::step("extract", String::new, digest)?;
+    draft.usage["strategy"] = json!(writing.strategy.name);
     Ok((draft, retrieving))
 }
 

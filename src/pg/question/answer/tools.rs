@@ -1,6 +1,7 @@
 //! What a strategy of answers works with: the search of a call, the provider and the templates.
 
 mod agent;
+pub mod around;
 
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
@@ -9,11 +10,12 @@ use super::read::Tokens;
 use super::{Writing, read, write};
 use crate::answer::form::AnswerForm;
 use crate::answer::strategy::{
-    BudgetLedger, Limits, ModelReply, PendingAnswer, ReadingCalls, StrategyHost,
+    BudgetLedger, Limits, ModelReply, PendingAnswer, ReadingCalls, StrategyHost, Surroundings,
 };
 use crate::context::Reading;
 use crate::context::budget::Room;
 use crate::error::{Error, ErrorKind, Result};
+use crate::graph::communities::rank::CommunityQuest;
 use crate::pg::catalog::template;
 use crate::pg::question::federation::FederatedSearch;
 use crate::pg::ragd::call_context::CallContext;
@@ -98,6 +100,20 @@ impl StrategyHost for Session<'_> {
     fn retrieve(&mut self, query: &str) -> Result<Vec<Source>> {
         let begun = Instant::now();
         let found = self.search.sources(query);
+        self.retrieving += begun.elapsed();
+        found
+    }
+
+    fn communities(&mut self, question: &str, quest: CommunityQuest) -> Result<Vec<Vec<Source>>> {
+        let (search, writing, begun) = (self.search, self.writing, Instant::now());
+        let found = around::communities(question, quest, search, writing);
+        self.retrieving += begun.elapsed();
+        found
+    }
+
+    fn surroundings(&mut self, question: &str, quest: CommunityQuest) -> Result<Surroundings> {
+        let begun = Instant::now();
+        let found = around::surroundings(question, quest, self.search);
         self.retrieving += begun.elapsed();
         found
     }

@@ -133,7 +133,10 @@ impl Search {
     }
 
     /// Does `work` with the chunks that this searches; `None` where others have taken their place.
-    fn as_it_is<T>(&self, work: impl FnOnce(&Statements<'_>) -> Result<T>) -> Result<Option<T>> {
+    pub(super) fn as_it_is<T>(
+        &self,
+        work: impl FnOnce(&Statements<'_>) -> Result<T>,
+    ) -> Result<Option<T>> {
         let Some(_locked) = self.searched.lock() else { return Ok(None) };
         self.searched.reading(|| {
             if !self.searched.is_named {

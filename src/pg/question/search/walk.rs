@@ -6,10 +6,10 @@ use super::Search;
 use super::statement::Statements;
 use crate::error::Result;
 use crate::graph::options::{GraphUse, WalkOptions};
-use crate::graph::walk::{WalkHub, WalkSeed, WalkedChunk, most_chunks_of_entity, walk};
+use crate::graph::walk::{WalkHub, WalkSeed, WalkedChunk, walk};
 use crate::pg::catalog::owner::as_owner;
 use crate::pg::catalog::pipeline::Pipeline;
-use crate::pg::derivation::mentions::look_around;
+use crate::pg::derivation::mentions::{look_around, most_chunks};
 use crate::pg::question::entity_graph::{ENTITIES_A_CHUNK, EntityGraph};
 use crate::pg::ragd::trace;
 use crate::pg::server::prepared;
@@ -56,7 +56,7 @@ struct Waypoint {
 }
 
 /// A row of `named` of graph.sql: a chunk, what it names, how often, and as it writes it.
-type NamedRow = (i64, String, i32, String);
+pub(super) type NamedRow = (i64, String, i32, String);
 
 impl EntityWalk {
     /// What the options ask for; `None` if that is nothing, or the pipeline has no graph that the caller may read.
@@ -132,7 +132,11 @@ impl Search {
     }
 
     /// What these chunks name.
-    fn named(&self, graph: &EntityGraph, begins: &[(i64, f64)]) -> Result<Vec<NamedRow>> {
+    pub(super) fn named(
+        &self,
+        graph: &EntityGraph,
+        begins: &[(i64, f64)],
+    ) -> Result<Vec<NamedRow>> {
         let view = self.pipeline().view.sql.as_str();
         let values = [("view", view), ("mentions", &graph.mentions.sql)];
         let statement = render(query!(graph.named), &values);
@@ -145,7 +149,7 @@ impl Search {
 
     /// The chunks that name each of the entities; none of one that too many name.
     fn naming(&self, graph: &EntityGraph, waypoints: &[Waypoint]) -> Result<Vec<Vec<i64>>> {
-        let most = most_chunks_of_entity(self.chunk_estimate()?);
+        let most = most_chunks(self.pipeline())?;
         let norms: Vec<&str> = waypoints.iter().map(|it| it.norm.as_str()).collect();
         let left_out = self.frequent(graph, &norms, most)?;
         let kept: Vec<usize> =
@@ -180,15 +184,6 @@ impl Search {
             prepared::rows(&statement, &arguments, |row| required(row.get::<String>(1)?))
         })?;
         Ok(found.into_iter().collect())
-    }
-
-    /// About how many chunks there are, by the statistics of the table.
-    fn chunk_estimate(&self) -> Result<f64> {
-        let arguments = [self.pipeline().chunk_table.oid.into()];
-        let found = prepared::rows(query!(graph.chunk_estimate), &arguments, |row| {
-            required(row.get::<f64>(1)?)
-        })?;
-        Ok(found.first().copied().unwrap_or_default())
     }
 
     /// What of `walked` is a candidate or may become one, since the caller sees it and the filter lets it pass; and

@@ -1,0 +1,41 @@
+//! What was found, with what the graph has around it: the entities, the paths between them, and their community.
+
+use super::compact::answer_from;
+use super::{AnswerStrategy, Desk, Fallback, FinalPrompt, StrategyOptions, StrategyResult};
+use crate::context::step::Material;
+use crate::error::Result;
+use crate::graph::communities::rank::CommunityQuest;
+
+/// Chunks of the community that are read beside what was found.
+const CHUNKS: u32 = 4;
+
+/// `local`.
+pub static STRATEGY: AnswerStrategy = AnswerStrategy {
+    name: "local",
+    description: "answers from what the question finds and what the graph has around it, entities, paths and the community, in one call",
+    calls: "1",
+    options: &["community_chunks", "community_level"],
+    is_for_extractive: true,
+    reads_in_groups: false,
+    answer,
+};
+
+/// How much is read.
+pub fn quest(options: &StrategyOptions) -> CommunityQuest {
+    CommunityQuest {
+        communities: 1,
+        chunks: options.community_chunks.unwrap_or(CHUNKS),
+        level: options.community_level.unwrap_or(u32::MAX),
+    }
+}
+
+fn answer(desk: &mut Desk<'_>) -> Result<StrategyResult> {
+    let (notes, sources) = desk.surroundings(quest(desk.options))?;
+    if notes.is_empty() || desk.has_none(&sources) {
+        return answer_from(desk, &sources);
+    }
+    let (question, sources, notes) = (desk.question, sources.as_slice(), notes.as_slice());
+    let material = Material { question, sources, notes, ..Material::default() };
+    let prompt = desk.prompt("answer_in_graph", material, &["question", "sources", "notes"])?;
+    Ok(StrategyResult::Asks(FinalPrompt { step: "answer", prompt, otherwise: Fallback::Nothing }))
+}

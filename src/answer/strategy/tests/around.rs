@@ -1,0 +1,74 @@
+//! Strategies that read what a graph has around a question.
+
+use super::*;
+
+#[test]
+fn communities_are_answered_from_at_once_and_their_answers_merged() {
+    let says = ["A [1].", NO_ANSWER, "C [3][1].", "All [1][3]."];
+    let done = ask("global", json!({}), &[7, 8, 9], &says);
+    assert_eq!((done.text(), done.outcome.supported), ("All [1][3].", true));
+    assert_eq!(done.steps(), ["answer+answer+answer", "merge"]);
+    assert_eq!(done.user(1), format!("{}\n\n{}", sources(&[(2, 8)]), asks(QUESTION)));
+    // The third community never showed source 1.
+    assert_eq!(done.user(3), format!("{}\n\n{}", notes(&["A [1].", "C [3]."]), asks(QUESTION)));
+    assert_eq!(done.tools.read_for, [ReadingCalls::Several; 3]);
+    assert_eq!(done.outcome.usage["strategy"], "global");
+}
+
+#[test]
+fn the_budget_says_how_many_communities_are_asked_about() {
+    let done =
+        ask("global", json!({"communities": 2}), &[1, 2, 3], &["A [1].", "B [2].", "AB [1]."]);
+    assert_eq!((done.text(), done.read().len()), ("AB [1].", 2));
+    let given = json!({"budget": {"calls": 3}});
+    let done = ask("global", given, &[1, 2, 3, 4], &["A [1].", "B [2].", "AB [1][2]."]);
+    assert_eq!((done.text(), done.stopped_by()), ("AB [1][2].", "calls"));
+    assert_eq!(done.steps(), ["answer+answer", "merge"]);
+    // One call has room for what it can show.
+    let done = ask("global", json!({"budget": {"calls": 1}}), &[1, 2], &["AB [1][2]."]);
+    assert_eq!((done.text(), done.steps()), ("AB [1][2].", vec!["answer".to_owned()]));
+}
+
+#[test]
+fn one_community_is_one_call_and_none_is_no_answer() {
+    let done = ask("global", json!({}), &[5], &["A [1]."]);
+    assert_eq!((done.text(), done.steps()), ("A [1].", vec!["answer".to_owned()]));
+    let done = ask("global", json!({}), &[], &[]);
+    assert_eq!((done.text(), done.outcome.supported), (NO_ANSWER, false));
+    let done = ask("global", json!({}), &[5, 6], &[NO_ANSWER; 2]);
+    assert_eq!((done.text(), done.outcome.supported), (NO_ANSWER, false));
+}
+
+#[test]
+fn answers_of_communities_are_merged_in_groups() {
+    let says = ["A [1].", "B [2].", "C [3].", "AB [1].", "ABC [1][3]."];
+    let done = ask("global", json!({"group_size": 2}), &[1, 2, 3], &says);
+    assert_eq!(done.text(), "ABC [1][3].");
+    assert_eq!(done.steps(), ["answer+answer+answer", "merge", "merge"]);
+    assert_eq!(done.tools.asked.len(), community_calls(3, &options(json!({"group_size": 2}))));
+}
+
+#[test]
+fn what_the_graph_says_stands_beside_the_sources() {
+    let done = ask("local", json!({}), &[3, 4], &["Both grind [1][2]."]);
+    assert_eq!((done.text(), done.steps()), ("Both grind [1][2].", vec!["answer".to_owned()]));
+    let (sources, notes) = (sources(&[(1, 3), (2, 4)]), notes(&["Entities: 3", "Entities: 4"]));
+    assert_eq!(done.user(0), format!("{sources}\n\n{notes}\n\n{}", asks(QUESTION)));
+    assert!(done.system(0).contains("same community"), "{}", done.system(0));
+    assert_eq!(done.tools.read_for, [ReadingCalls::One]);
+    let done = ask("local", json!({}), &[], &[]);
+    assert_eq!((done.text(), done.outcome.supported), (NO_ANSWER, false));
+}
+
+#[test]
+fn the_first_prompt_is_that_of_the_first_community() {
+    let mut tools = scripted(&[(QUESTION, &[5, 6])], &[]);
+    let prompt = |name: &str, tools: &mut Scripted| {
+        let strategy = named(Some(name)).unwrap();
+        preview(strategy, QUESTION, &StrategyOptions::default(), tools).unwrap()
+    };
+    let first = prompt("global", &mut tools);
+    assert_eq!(first[1].content, format!("{}\n\n{}", sources(&[(1, 5)]), asks(QUESTION)));
+    let first = prompt("local", &mut tools);
+    assert!(first[1].content.contains("Entities: 5"), "{}", first[1].content);
+}

@@ -1,0 +1,6 @@
+//! Communities compared with plain twins, with planted ones, and with what they must be.
+
+mod found;
+mod kept;
+mod networks;
+mod twins;

@@ -1,0 +1,181 @@
+//! What communities are found.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+
+use super::networks::{network, planted, ring_of_cliques, settings};
+use super::twins::{best_of_all, louvain};
+use crate::graph::communities::NodeEdge;
+use crate::graph::communities::hierarchy::{HierarchySettings, NodeCommunity, hierarchy};
+use crate::graph::communities::leiden::{LeidenSettings, connected, leiden, modularity};
+use crate::graph::communities::network::WeightedNetwork;
+
+fn found(network: &WeightedNetwork) -> Vec<u32> {
+    leiden(network, None, settings(1), &mut || {})
+}
+
+fn divided(network: &WeightedNetwork, min_size: usize, max_size: usize) -> Vec<NodeCommunity> {
+    let settings = HierarchySettings { leiden: settings(1), min_size, max_size };
+    hierarchy(network, &[], settings, &mut || {})
+}
+
+#[test]
+fn small_networks_have_the_communities_that_they_must() {
+    let check = |nodes, edges: &[(u32, u32)], expected: &[u32]| {
+        assert_eq!(found(&network(nodes, edges)), expected, "{edges:?}");
+    };
+    check(0, &[], &[]);
+    check(1, &[], &[0]);
+    check(1, &[(0, 0)], &[0]);
+    check(3, &[], &[0, 1, 2]);
+    check(2, &[(0, 1)], &[0, 0]);
+    check(5, &[(0, 1), (3, 4)], &[0, 0, 1, 2, 2]);
+    check(4, &[(0, 0), (0, 1), (2, 3), (3, 3), (2, 2)], &[0, 0, 1, 1]);
+    // Two triangles and an edge between them.
+    check(6, &[(0, 1), (1, 2), (0, 2), (2, 3), (3, 4), (4, 5), (3, 5)], &[0, 0, 0, 1, 1, 1]);
+}
+
+#[test]
+fn weights_count_and_may_be_huge_or_none() {
+    let path = |weights: [f64; 3]| {
+        let edges = (0..).zip(weights).map(|(at, weight)| NodeEdge::new(at, at + 1, weight));
+        found(&WeightedNetwork::new(4, edges.collect()))
+    };
+    assert_eq!(path([9.0, 1.0, 9.0]), [0, 0, 1, 1]);
+    assert_eq!(path([1.0, 9.0, 1.0]), [0, 0, 0, 0]);
+    assert_eq!(path([9e200, 1e200, 9e200]), [0, 0, 1, 1]);
+    assert_eq!(path([1e-200, 1e-300, 1e-200]), [0, 0, 1, 1]);
+    assert_eq!(path([1.0, 0.0, 1.0]), [0, 0, 1, 1]);
+    assert_eq!(path([1.0, f64::NAN, -1.0]), [0, 0, 1, 2]);
+    // An edge that is given in pieces is one.
+    let pieces = [(0, 1), (1, 0), (1, 2), (2, 3), (3, 2)];
+    assert_eq!(network(4, &pieces).links(1), [(0, 2.0), (2, 1.0)]);
+}
+
+#[test]
+fn the_resolution_says_how_large_communities_are() {
+    let ring = ring_of_cliques(30);
+    let count = |resolution| {
+        let settings = LeidenSettings { resolution, seed: 1 };
+        leiden(&ring, None, settings, &mut || {}).into_iter().max().unwrap_or_default() + 1
+    };
+    assert!(count(0.05) < 10, "{}", count(0.05));
+    assert_eq!(count(2.0), 30);
+    assert!(count(40.0) > 30, "{}", count(40.0));
+}
+
+#[test]
+fn planted_communities_are_found() {
+    for seed in 0..20 {
+        let mixing = 0.1 + 0.02 * seed as f64;
+        let (network, community) = planted(1000, mixing, seed);
+        let own = found(&network);
+        let reached = modularity(&network, &own, 1.0);
+        let planted = modularity(&network, &community, 1.0);
+        let plain = modularity(&network, &louvain(&network), 1.0);
+        assert!(reached >= 0.99 * planted, "{seed}: {reached} of {planted}");
+        assert!(reached >= 0.99 * plain, "{seed}: {reached} of {plain}");
+        assert_eq!(own, connected(&network, &own), "{seed}");
+        assert_eq!(own, found(&network), "{seed}");
+    }
+}
+
+#[test]
+fn a_search_that_begins_at_what_is_known_keeps_it() {
+    let (before, _) = planted(1000, 0.1, 3);
+    let known = found(&before);
+    assert_eq!(leiden(&before, Some(known.clone()), settings(9), &mut || {}), known);
+    // Two pieces that were one community come apart.
+    let parted = network(4, &[(0, 1), (2, 3)]);
+    assert_eq!(leiden(&parted, Some(vec![0; 4]), settings(1), &mut || {}), [0, 0, 1, 1]);
+}
+
+#[test]
+fn time_is_about_linear_and_interrupts_are_looked_at() {
+    let (network, _) = planted(10_000, 0.3, 1);
+    let mut looks = 0;
+    let own = leiden(&network, None, settings(1), &mut || looks += 1);
+    assert_eq!(own.len(), 10_000);
+    assert!(looks > 20, "{looks}");
+}
+
+#[test]
+fn large_communities_are_divided_again() {
+    let ring = ring_of_cliques(30);
+    let all = divided(&ring, 2, 5);
+    let parts: Vec<&NodeCommunity> = all.iter().filter(|it| it.level > 0).collect();
+    assert!(!parts.is_empty());
+    for part in &parts {
+        let parent = &all[part.parent.unwrap()];
+        assert_eq!(parent.level + 1, part.level);
+        assert!(part.nodes.iter().all(|node| parent.nodes.binary_search(node).is_ok()));
+    }
+    let finest =
+        all.iter().enumerate().filter(|(at, _)| all.iter().all(|it| it.parent != Some(*at)));
+    assert!(finest.map(|(_, it)| it.nodes.len()).all(|size| size == 5));
+    // One that has no parts stays, and one that is too small is none.
+    assert_eq!(divided(&network(3, &[(0, 1), (1, 2), (0, 2)]), 2, 2).len(), 1);
+    assert_eq!(divided(&network(5, &[(0, 1), (2, 3), (3, 4)]), 3, 50).len(), 1);
+    assert!(divided(&network(0, &[]), 3, 50).is_empty());
+    assert_eq!(all, divided(&ring, 2, 5));
+}
+
+fn any_network() -> impl Strategy<Value = WeightedNetwork> {
+    (1..40_u32).prop_flat_map(|nodes| {
+        let edge = (0..nodes, 0..nodes, 1..1000_u32);
+        proptest::collection::vec(edge, 0..120).prop_map(move |edges| {
+            let edges = edges.into_iter();
+            let edges = edges.map(|(from, to, weight)| NodeEdge::new(from, to, weight.into()));
+            WeightedNetwork::new(nodes as usize, edges.collect())
+        })
+    })
+}
+
+fn few_nodes() -> impl Strategy<Value = WeightedNetwork> {
+    (2..8_u32).prop_flat_map(|nodes| {
+        let edge = (0..nodes, 0..nodes, 1..9_u32);
+        proptest::collection::vec(edge, 1..20).prop_map(move |edges| {
+            let edges = edges.into_iter();
+            let edges = edges.map(|(from, to, weight)| NodeEdge::new(from, to, weight.into()));
+            WeightedNetwork::new(nodes as usize, edges.collect())
+        })
+    })
+}
+
+proptest! {
+    #[test]
+    fn communities_are_connected_and_the_same_each_time(network in any_network(), seed in 0..9_u64) {
+        let own = leiden(&network, None, settings(seed), &mut || {});
+        prop_assert_eq!(&own, &connected(&network, &own));
+        prop_assert_eq!(&own, &leiden(&network, None, settings(seed), &mut || {}));
+        // No worse than one for each, and than one for all that is connected.
+        let reached = modularity(&network, &own, 1.0);
+        let alone: Vec<u32> = (0..network.len() as u32).collect();
+        prop_assert!(reached >= modularity(&network, &alone, 1.0) - 1e-6);
+        let pieces = connected(&network, &vec![0; network.len()]);
+        prop_assert!(reached >= modularity(&network, &pieces, 1.0) - 1e-6);
+    }
+
+    #[test]
+    fn few_nodes_come_near_to_the_best_there_is(network in few_nodes()) {
+        let reached = modularity(&network, &found(&network), 1.0);
+        let best = best_of_all(&network);
+        prop_assert!(reached >= best - 0.1, "{} of {}", reached, best);
+    }
+
+    #[test]
+    fn each_node_is_in_one_community_of_a_level(network in any_network()) {
+        let mut seen: BTreeMap<(u32, u32), usize> = BTreeMap::new();
+        for NodeCommunity { level, nodes, .. } in divided(&network, 2, 4) {
+            prop_assert!(nodes.len() >= 2);
+            nodes.iter().for_each(|node| *seen.entry((level, *node)).or_default() += 1);
+            let mut place = vec![u32::MAX; network.len()];
+            let part = network.induced(&nodes, &mut place);
+            let pieces = connected(&part, &vec![0; nodes.len()]);
+            prop_assert!(pieces.iter().all(|it| *it == 0));
+            prop_assert!(place.iter().all(|it| *it == u32::MAX));
+        }
+        prop_assert!(seen.values().all(|count| *count == 1));
+    }
+}
