@@ -38,7 +38,7 @@ psql_as_postgres() { (cd / && runuser -u postgres -- psql --no-psqlrc -XAtq -v O
 
 ask() {
     step "asking"
-    psql_as_postgres -f - <trial.sql >/root/answers.txt
+    psql_as_postgres </root/trial.sql >/root/answers.txt
     cat /root/answers.txt
     grep -qF 'The office opens at nine. [1] cites row 2' /root/answers.txt || fail "the answer is another"
     [[ $(grep -c 'has 384 dimensions' /root/answers.txt) -eq 4 ]] || fail "a model cannot be used"

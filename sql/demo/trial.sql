@@ -12,7 +12,7 @@ FROM rag_answer_details('When does the office open?');
 SELECT model.name || ' has ' || vector_dims(rag_embed('The office opens at nine.', model.name)) || ' dimensions'
 FROM rag.model, pg_config AS share
 WHERE share.name = 'SHAREDIR' AND builtin
-    AND pg_stat_file(share.setting || '/pg_rag/models/' || path || '/' || file, true) IS NOT NULL
+    AND (pg_stat_file(share.setting || '/pg_rag/models/' || path || '/' || file, true)).size > 0
 ORDER BY model.name;
 
 CREATE ROLE "rag-server" LOGIN;
