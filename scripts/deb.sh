@@ -7,8 +7,8 @@
 #   rag-model-...             the models, the same for every PostgreSQL
 #   rag-server                HTTP and MCP, with a unit for systemd
 #
-# They come into FOLDER, by default debian/ in cargo's target folder. What is built of the same sources in the same
-# release has the same bytes, wherever and whenever it is: SOURCE_DATE_EPOCH, by default the time of the last commit,
+# They come into FOLDER, by default debian/ in cargo's target folder. They name no place of this machine, and packaging
+# what was built once more gives the same bytes, wherever and whenever: SOURCE_DATE_EPOCH, by default the time of the last commit,
 # is the time in them. DEBFULLNAME and DEBEMAIL say who makes them.
 #
 #   PACKAGE_ONLY=1            packages what was built before
