@@ -38,13 +38,18 @@ copy_pages() {
     chapters >"$WORK/src/SUMMARY.md"
 }
 
-# From "* [docs/recipes.md](docs/recipes.md): ..." the page's own title.
+# From "* [docs/recipes.md](docs/recipes.md): ..." the page's own title, and below it the pages in the folder of its name.
 chapters() {
-    local page
+    local page part
     printf '# Summary\n\n[pg_rag](README.md)\n\n'
     sed -n '/^## Documents$/,/^## License$/s/^\* \[\([^]]*\)\].*/\1/p' "$PG_RAG_SOURCE/README.md" | while read -r page; do
-        printf -- '- [%s](%s)\n' "$(sed -n '0,/^# /s/^# //p' "$PG_RAG_SOURCE/$page")" "$page"
+        chapter "" "$page"
+        for part in "$PG_RAG_SOURCE/${page%.md}"/*.md; do
+            [[ ! -f $part ]] || chapter "    " "${page%.md}/${part##*/}"
+        done
     done
 }
+
+chapter() { printf '%s- [%s](%s)\n' "$1" "$(sed -n '0,/^# /s/^# //p' "$PG_RAG_SOURCE/$2")" "$2"; }
 
 main

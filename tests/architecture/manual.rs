@@ -24,11 +24,26 @@ fn every_page_is_a_chapter() {
         .filter_map(|line| line.strip_prefix("* ["))
         .filter_map(|line| line.split(']').next())
         .collect();
-    let there: BTreeSet<&str> =
-        pages.iter().map(|page| page.path.as_str()).filter(|path| *path != "README.md").collect();
+    let there: BTreeSet<&str> = pages
+        .iter()
+        .map(|page| page.path.as_str())
+        .filter(|path| *path != "README.md" && path.matches('/').count() < 2)
+        .collect();
     let unlisted = there.difference(&listed).map(|path| format!("{path} is not listed"));
     let missing = listed.difference(&there).map(|path| format!("{path} is not there"));
     check("README.md lists the documents", unlisted.chain(missing));
+}
+
+/// A page in a folder of docs/ belongs to the page of the folder's name, which leads to it.
+#[test]
+fn every_part_is_linked_from_its_page() {
+    let pages = pages();
+    let lost = pages.iter().filter(|page| page.path.matches('/').count() > 1).filter(|part| {
+        let (folder, file) = part.path.rsplit_once('/').unwrap_or_default();
+        let link = format!("({}/{file}", folder.trim_start_matches("docs/"));
+        !pages.iter().any(|it| it.path == format!("{folder}.md") && it.text.contains(&link))
+    });
+    check("pages that no page leads to", lost.map(|page| page.path.clone()));
 }
 
 #[test]
