@@ -8,6 +8,8 @@
 #                                           with ACCEPT=1 the output becomes the expected one,
 #                                           and MODEL=NAME is the default model
 #   scripts/test.sh server VERSION [NAME]   rag-server, in front of the server of the golden tests
+#   scripts/test.sh drivers VERSION [NAME...]
+#                                           what drivers and frameworks of other languages do with it
 #   scripts/test.sh system VERSION [NAME]   crashes, cancels, standby, dump and restore; on 16, unless named or
 #                                           with ALL=1, without those that no version makes a difference to
 #
@@ -23,7 +25,7 @@ export PROPTEST_RNG_SEED=${PROPTEST_RNG_SEED:-20260731}
 
 main() {
     local tier=${1:-}
-    [[ $tier == unit || $# -ge 2 ]] || fail "which tests?" "scripts/test.sh unit, or pg, sql, server, system and a version"
+    [[ $tier == unit || $# -ge 2 ]] || fail "which tests?" "scripts/test.sh unit, or pg, sql, server, drivers, system and a version"
     echo "=== $*"
     shift
     forget_other_checkout
@@ -33,8 +35,9 @@ main() {
     pg) in_backend "$@" ;;
     sql) golden "$@" ;;
     server) in_front "$@" ;;
+    drivers) from_drivers "$@" ;;
     system) system "$@" ;;
-    *) fail "unknown tests: $tier" "unit, llm, pg, sql, server or system" ;;
+    *) fail "unknown tests: $tier" "unit, llm, pg, sql, server, drivers or system" ;;
     esac
 }
 
@@ -92,6 +95,13 @@ in_front() {
     with_server "$version"
     PG_RAG_TEST_DATABASE_URL="host=$(scripts/cluster.sh socket golden "$version") user=postgres dbname=postgres" \
         cargo test -p rag-server "$@"
+}
+
+from_drivers() {
+    install_for_tests "$1"
+    # Begun anew, so that it has the library that was installed last.
+    scripts/cluster.sh stop drivers "$1"
+    scripts/drivers.sh "$@"
 }
 
 system() {

@@ -4,6 +4,7 @@
 //! said so, in which connection. That is put before the text of the chunk when it is embedded and
 //! when its words are indexed. The chunk stays what it is.
 
+use crate::text::format::TextFormat;
 use crate::text::line::{LineKind, lines, single_line};
 
 /// Longest context, in bytes: a page's worth of titles would leave no room for the text.
@@ -25,9 +26,13 @@ pub fn context(title: Option<&str>, heading: Option<&str>) -> Option<String> {
     (!parts.is_empty()).then(|| shortened(parts.join(" > ")))
 }
 
-/// The title of a text that names none otherwise: its first heading.
+/// The title of a text that names none otherwise: its first heading, if it is Markdown. A first comment of a program
+/// is none.
 #[must_use]
 pub fn first_heading(document: &str) -> Option<String> {
+    if TextFormat::of(document) != TextFormat::Markdown {
+        return None;
+    }
     let heading = lines(document)
         .filter(|line| line.kind == LineKind::Alone)
         .map(|line| document[line.range].trim())

@@ -183,10 +183,10 @@ mod tests {
 
     #[test]
     fn what_is_not_given_has_its_default() {
-        check(json!({}), r#"{"by":"recursive","late":false,"max_tokens":256,"overlap":0}"#);
+        check(json!({}), r#"{"by":"auto","late":false,"max_tokens":256,"overlap":0}"#);
         check(
             json!({"by": null, "overlap": 9, "late": true}),
-            r#"{"by":"recursive","late":true,"max_tokens":256,"overlap":9}"#,
+            r#"{"by":"auto","late":true,"max_tokens":256,"overlap":9}"#,
         );
         check(
             json!({"by": "code", "language": "cpp"}),
@@ -206,11 +206,11 @@ mod tests {
         );
         check(
             json!({"percentile": 90}),
-            "option \"percentile\" of \"chunking\" is not for chunking by recursive | It is an option of semantic. Known options: by, max_tokens, overlap, late.",
+            "option \"percentile\" of \"chunking\" is not for chunking by auto | It is an option of semantic. Known options: by, max_tokens, overlap, late.",
         );
         check(
             json!({"by": "markdwn"}),
-            "option \"chunking.by\" cannot be \"markdwn\" | Did you mean \"markdown\"? Known values: fixed, sentence, recursive, markdown, html, page, code, semantic, hierarchical.",
+            "option \"chunking.by\" cannot be \"markdwn\" | Did you mean \"markdown\"? Known values: auto, fixed, sentence, recursive, markdown, html, page, code, semantic, hierarchical.",
         );
         check(
             json!({"model": "m"}),
@@ -243,7 +243,7 @@ mod tests {
         );
         check(
             json!({"by": "hierarchical", "base": "semantic"}),
-            "base of hierarchical chunking cannot be semantic | Take recursive, markdown, sentence, fixed, page or code.",
+            "base of hierarchical chunking cannot be semantic | Take auto, recursive, markdown, sentence, fixed, page or code.",
         );
     }
 
@@ -279,12 +279,12 @@ mod tests {
         check_change(
             json!({"by": "hierarchical", "child_tokens": 50}),
             json!({"max_tokens": 100}),
-            r#"{"base":"recursive","by":"hierarchical","child_tokens":50,"late":false,"max_tokens":100,"overlap":0}"#,
+            r#"{"base":"auto","by":"hierarchical","child_tokens":50,"late":false,"max_tokens":100,"overlap":0}"#,
         );
         check_change(
             json!({"by": "hierarchical", "child_tokens": 50, "overlap": 4}),
             json!({"child_tokens": null, "overlap": null}),
-            r#"{"base":"recursive","by":"hierarchical","child_tokens":128,"late":false,"max_tokens":256,"overlap":0}"#,
+            r#"{"base":"auto","by":"hierarchical","child_tokens":128,"late":false,"max_tokens":256,"overlap":0}"#,
         );
     }
 
@@ -293,7 +293,7 @@ mod tests {
         check_change(
             json!({"by": "hierarchical", "max_tokens": 64}),
             json!({"max_tokens": 48}),
-            r#"{"base":"recursive","by":"hierarchical","child_tokens":32,"late":false,"max_tokens":48,"overlap":0}"#,
+            r#"{"base":"auto","by":"hierarchical","child_tokens":32,"late":false,"max_tokens":48,"overlap":0}"#,
         );
         check_change(
             json!({"by": "hierarchical", "child_tokens": 50}),
@@ -317,7 +317,7 @@ mod tests {
         check_change(
             json!({"by": "hierarchical", "child_tokens": 50}),
             json!({"by": "hierarchical"}),
-            r#"{"base":"recursive","by":"hierarchical","child_tokens":50,"late":false,"max_tokens":256,"overlap":0}"#,
+            r#"{"base":"auto","by":"hierarchical","child_tokens":50,"late":false,"max_tokens":256,"overlap":0}"#,
         );
         check_change(
             json!({"by": "semantic"}),

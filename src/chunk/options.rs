@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::language::Language;
 use super::method::ChunkingMethod;
 use crate::error::{Error, Result};
+use crate::text::format::TextFormat;
 
 /// Smallest `max_tokens`: one character is up to 4 tokens in models that fall back to
 /// bytes, and most models put 2 special tokens around a text.
@@ -73,7 +74,7 @@ impl MethodSettings {
 impl Default for ChunkingOptions {
     fn default() -> Self {
         ChunkingOptions {
-            by: ChunkingMethod::Recursive,
+            by: ChunkingMethod::Auto,
             max_tokens: 256,
             overlap: 0,
             late: false,
@@ -122,7 +123,7 @@ impl ChunkingOptions {
                 "base of hierarchical chunking cannot be {}",
                 base.as_str()
             ))
-            .hint("Take recursive, markdown, sentence, fixed, page or code.")),
+            .hint("Take auto, recursive, markdown, sentence, fixed, page or code.")),
             _ => Ok(()),
         }
     }
@@ -201,8 +202,25 @@ impl ChunkingOptions {
     /// The method that finds the places to cut at.
     pub fn base(&self) -> ChunkingMethod {
         match self.by {
-            ChunkingMethod::Hierarchical => self.settings.base.unwrap_or(ChunkingMethod::Recursive),
+            ChunkingMethod::Hierarchical => self.settings.base.unwrap_or(ChunkingMethod::Auto),
             by => by,
+        }
+    }
+
+    /// The method by which `document` is cut: that which is asked for, or what fits.
+    pub fn base_for(&self, document: &str) -> ChunkingMethod {
+        match self.base() {
+            ChunkingMethod::Auto => ChunkingMethod::fitting(document),
+            by => by,
+        }
+    }
+
+    /// Whether `document` is to be read as HTML before it is cut.
+    pub fn reads_html(&self, document: &str) -> bool {
+        match self.base() {
+            ChunkingMethod::Html => true,
+            ChunkingMethod::Auto => TextFormat::of(document) == TextFormat::Html,
+            _ => false,
         }
     }
 

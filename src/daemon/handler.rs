@@ -213,7 +213,7 @@ impl HandlerContext {
         options: &ChunkingOptions,
         client: &Client,
     ) -> Result<Option<CutPlan>> {
-        if options.base() != ChunkingMethod::Code || document.trim().is_empty() {
+        if options.base_for(document) != ChunkingMethod::Code || document.trim().is_empty() {
             return Ok(None);
         }
         let found = self.parsers.plan(document, options, client)?;

@@ -101,7 +101,7 @@ const SUBJECTS: &str = "it its they their he his she her er sie es seine ihre il
 const STATEMENTS: &str = "this that these those such thus therefore hence otherwise however instead consequently \
     then so also but dies dieser diese dieses dadurch deshalb daher darum dabei damit dann sonst stattdessen jedoch \
     cela ceci cette donc sinon alors cependant esto eso este esta estos así entonces isso isto assim então questo \
-    questa quindi dit deze dus daarom это этот эта эти поэтому иначе тогда 这 这些 因此 否则";
+    questa quindi or and oder und ou ni o y e ed или и dit deze dus daarom это этот эта эти поэтому иначе тогда 这 这些 因此 否则";
 
 #[cfg(test)]
 mod tests {

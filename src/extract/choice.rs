@@ -1,20 +1,20 @@
 //! # choice: which pieces make the answer?
 //!
 //! ```text
-//! candidates, best first → the best, and others that add to it, in reading order
+//! candidates, best first → the best, and others that add to it, in reading order from the best one's passage on
 //! ```
 //!
 //! One piece answers most questions. Another is quoted with it if it is about as good, or holds a word of
 //! the question that none before it holds; but nothing twice, no code that no sentence announces, no
-//! row beside the one that names what is asked for, and a sentence that takes up what another said only
+//! announcement of what is not there, no row beside the one that names what is asked for, and a sentence that takes up what another said only
 //! with that. An item of a numbered list brings the list.
 
 use std::cmp::Reverse;
 
-use super::ExtractOptions;
 use super::antecedent::{Antecedent, antecedent};
 use super::candidates::{Candidates, UnitCandidate};
 use super::units::Unit;
+use super::{ExtractOptions, ExtractPassage};
 
 /// How much more of a term of the question a piece has to hold to add it.
 const ADDED_CREDIT: f32 = 0.3;
@@ -34,14 +34,15 @@ pub(super) struct ChosenUnit<'a> {
     pub score: f32,
 }
 
-/// The pieces of an answer in reading order. `order` has the indexes of the candidates, best first.
+/// The pieces of an answer in reading order, those of the best one's passage first. `order` has the indexes of the candidates, best first.
 pub(super) fn choose<'a>(
     candidates: &'a Candidates,
+    passages: &'a [ExtractPassage],
     scores: &[f32],
     order: &[usize],
     options: &ExtractOptions,
 ) -> Vec<ChosenUnit<'a>> {
-    let mut choice = UnitChoice { candidates, chosen: Vec::new() };
+    let mut choice = UnitChoice { candidates, passages, chosen: Vec::new() };
     let best = order.first().map_or(0.0, |index| scores[*index]);
     for &index in order.iter().take_while(|index| scores[**index] >= best - options.margin) {
         if choice.chosen.len() >= options.max_sentences.max(1) {
@@ -57,12 +58,16 @@ pub(super) fn choose<'a>(
     if let [only] = choice.chosen.as_slice() {
         choice.add_antecedent(only.first, only.score);
     }
-    choice.chosen.sort_by_key(|it| (it.passage, it.unit.range().start, Reverse(it.last)));
+    let passage = choice.chosen.first().map_or(0, |best| best.passage);
+    choice.chosen.sort_by_key(|it| {
+        (it.passage != passage, it.passage, it.unit.range().start, Reverse(it.last))
+    });
     choice.chosen
 }
 
 struct UnitChoice<'a> {
     candidates: &'a Candidates<'a>,
+    passages: &'a [ExtractPassage<'a>],
     chosen: Vec<ChosenUnit<'a>>,
 }
 
@@ -77,6 +82,7 @@ impl<'a> UnitChoice<'a> {
         };
         (is_close || !(0..candidate.credits.len()).all(is_held))
             && !candidate.unit.is_code()
+            && !shown(candidate).announces_nothing(self.passages[candidate.passage].content)
             && !self.is_other_row(candidate)
             && !self.is_there(index)
     }
@@ -93,15 +99,17 @@ impl<'a> UnitChoice<'a> {
         candidate.unit.is_row() && self.chosen.iter().any(is_better)
     }
 
-    /// Whether it was chosen, as it stands or in other places with the same words.
+    /// Whether it was chosen, as it stands, in other places with the same words, or as a part of more.
     fn is_there(&self, index: usize) -> bool {
         let candidate = &self.candidates.all[index];
         let unit = shown(candidate);
+        let text = |passage: usize, unit: &Unit| unit.shown(self.passages[passage].content);
+        let own = text(candidate.passage, unit);
         self.chosen.iter().any(|it| {
             let (one, other) = (it.unit.range(), unit.range());
             let overlaps =
                 it.passage == candidate.passage && one.start < other.end && other.start < one.end;
-            overlaps || self.candidates.all[it.first].reading == candidate.reading
+            overlaps || text(it.passage, it.unit).contains(&own)
         })
     }
 

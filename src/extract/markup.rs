@@ -8,6 +8,7 @@
 //! within words (`a*b*c`), names between underscores (`__init__`), and what stands in angle brackets but
 //! is no element of HTML (`<user>`).
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use pulldown_cmark::{BrokenLink, CowStr, Event, LinkType, Options, Parser, Tag, TagEnd};
@@ -28,6 +29,7 @@ pub(super) fn plain(text: &str) -> String {
     if !text.contains(['*', '_', '`', '[', '<', '&', '~', '\\']) {
         return text.to_owned();
     }
+    let text = without_strong_signs(text);
     let source = format!("{GUARD}{text}");
     let mut named = |link: BrokenLink| {
         is_reference(&source, &link).then(|| (CowStr::from("#"), CowStr::from("")))
@@ -40,6 +42,20 @@ pub(super) fn plain(text: &str) -> String {
     }
     let words = reader.text.strip_prefix(GUARD.trim_end()).unwrap_or(&reader.text);
     single_line(words)
+}
+
+/// `text` without the asterisks around what stands between others of Chinese and Japanese. CommonMark tells by spaces and
+/// punctuation where emphasis begins and ends, which these languages have none of there.
+fn without_strong_signs(text: &str) -> Cow<'_, str> {
+    let is_unspaced = |c: char| matches!(c, '\u{3041}'..='\u{30FF}' | '\u{3400}'..='\u{9FFF}');
+    let parts: Vec<&str> = text.split("**").collect();
+    let are_pairs = parts.len() > 2 && parts.len() % 2 == 1;
+    let is_inside = |part: &&str| !part.is_empty() && part.trim() == *part;
+    let is_meant = are_pairs
+        && text.contains(is_unspaced)
+        && !text.contains('`')
+        && parts.iter().skip(1).step_by(2).all(is_inside);
+    if is_meant { Cow::Owned(parts.concat()) } else { Cow::Borrowed(text) }
 }
 
 /// The parts of `text` between the tags of HTML that part paragraphs, headings, items and rows, in bytes.
@@ -169,6 +185,7 @@ mod tests {
             ("Press <kbd>Q</kbd><!-- or not -->.", "Press Q."),
             ("A \\*star\\* stays.", "A *star* stays."),
             ("1986. A good year", "1986. A good year"),
+            ("你的**FastAPI**应用", "你的FastAPI应用"),
             ("- 5 degrees", "- 5 degrees"),
             ("", ""),
         ] {

@@ -20,6 +20,7 @@
 //! word_similarity  what that tells about a piece
 //! score            which piece holds the answer?
 //! confidence       does any?
+//! identifier       is what the question names by its spelling there at all?
 //! choice           the pieces of the answer
 //! antecedent       does one stand without the one before it?
 //! wording          the answer's text
@@ -35,6 +36,7 @@ mod blocks;
 mod candidates;
 mod choice;
 mod confidence;
+mod identifier;
 mod markup;
 mod nearest;
 mod observation;
@@ -135,7 +137,7 @@ pub struct Extract {
     pub supported: bool,
     /// Probability that the passages hold the answer, if that was as likely as not.
     pub confidence: f32,
-    /// The best pieces in reading order; also there, as the nearest there is, where the answer is
+    /// The best pieces in reading order, those of the best one's passage first; also there, as the nearest there is, where the answer is
     /// not supported.
     pub evidence: Vec<Evidence>,
 }
@@ -174,8 +176,9 @@ pub fn extract(
     let scores = scores(&candidates, &similarities, &calibration);
     let order = best_first(&scores);
     let signals = ConfidenceSignals::gather(&candidates, &similarities, &scores, &calibration);
-    let confidence = signals.confidence(&calibration);
-    let chosen = choose(&candidates, &scores, &order, options);
+    let known = identifier::known_share(&question.text, passages);
+    let confidence = signals.confidence(&calibration) * known;
+    let chosen = choose(&candidates, passages, &scores, &order, options);
     let chosen = with_subjects(&candidates, chosen, options.max_sentences);
     let supported = confidence >= options.threshold;
     let answer =

@@ -73,17 +73,31 @@ impl Unit {
         self.parts.iter().all(|part| matches!(part.kind, PartKind::Code(_)))
     }
 
+    /// Whether it announces something that is not there: it ends with a colon, and nothing behind it belongs to it.
+    pub fn announces_nothing(&self, content: &str) -> bool {
+        matches!(&self.parts[..], [only] if ends_with_colon(&content[only.range.clone()]))
+    }
+
     /// What is judged, in one line without markup: the lead, then what is shown.
     pub fn reading(&self, content: &str) -> String {
         let lead = self.lead.clone().map(|range| UnitPart { range, kind: PartKind::Sentence });
-        let mut text = String::new();
-        for (index, part) in lead.iter().chain(&self.parts).enumerate() {
-            let words = part.words(content, true);
-            text += if text.is_empty() { "" } else { joint(&text, index) };
-            text += &words;
-        }
-        text
+        in_one_line(lead.iter().chain(&self.parts), content)
     }
+
+    /// What is shown, in one line without markup.
+    pub fn shown(&self, content: &str) -> String {
+        in_one_line(self.parts.iter(), content)
+    }
+}
+
+fn in_one_line<'a>(parts: impl Iterator<Item = &'a UnitPart>, content: &str) -> String {
+    let mut text = String::new();
+    for (index, part) in parts.enumerate() {
+        let words = part.words(content, true);
+        text += if text.is_empty() { "" } else { joint(&text, index) };
+        text += &words;
+    }
+    text
 }
 
 /// The pieces of `content` that can be evidence, in order.
@@ -163,6 +177,9 @@ impl UnitBuilder<'_> {
     }
 
     fn item(&mut self, block: &TextBlock, before: Option<&TextBlock>, rest: &[TextBlock]) {
+        if is_navigation(&self.content[block.range.clone()]) {
+            return;
+        }
         if block.label.is_some() && !self.in_list {
             self.list = self.numbered_list(block, before, rest).map(Rc::new);
         }
@@ -209,7 +226,7 @@ impl UnitBuilder<'_> {
 
     fn sentences(&mut self, range: Range<usize>, kind: &PartKind) {
         let mut follows = false;
-        for sentence in sentences(&self.content[range.clone()]) {
+        for sentence in whole_sentences(&self.content[range.clone()]) {
             let sentence = range.start + sentence.start..range.start + sentence.end;
             if self.content[sentence.clone()].ends_with(['?', '？', '؟']) {
                 self.lead = Some(sentence);
@@ -260,7 +277,7 @@ impl UnitBuilder<'_> {
         }
     }
 
-    /// A sentence that announces code or a list takes it in, if it is not too long.
+    /// A sentence that announces code, a list or a table takes it in, if it is not too long.
     fn announce(&mut self, rest: &[TextBlock]) {
         let (Some(last), Some(next)) = (self.units.last_mut(), rest.first()) else { return };
         let range = last.range();
@@ -270,10 +287,21 @@ impl UnitBuilder<'_> {
             (BlockKind::Code, false) => LONGEST_UNANNOUNCED,
             _ => LONGEST_UNIT,
         };
+        let fits = |block: &&TextBlock| block.range.end - range.end <= most;
+        if announces && next.kind == BlockKind::Columns {
+            let rows = rest[1..].iter().take_while(|block| block.kind == BlockKind::Row);
+            let kind = PartKind::Row(short(&next.range));
+            let row =
+                |block: &TextBlock| UnitPart { range: block.range.clone(), kind: kind.clone() };
+            if rows.clone().all(|block| fits(&block)) {
+                last.parts.extend(rows.map(row));
+            }
+            return;
+        }
         let wanted = |block: &&TextBlock| {
             let is_wanted = block.kind == next.kind
                 && (block.kind == BlockKind::Code || announces && block.kind == BlockKind::Item);
-            is_wanted && block.range.end - range.end <= most
+            is_wanted && fits(block)
         };
         last.parts.extend(rest.iter().take_while(wanted).map(item_or_code));
     }
@@ -305,6 +333,51 @@ pub(super) fn joint(text: &str, index: usize) -> &'static str {
         (true, 1) => ": ",
         (true, _) => "; ",
     }
+}
+
+/// The sentences of `text`; what looks like the end of one within a tag, a link or code is none.
+fn whole_sentences(text: &str) -> Vec<Range<usize>> {
+    let mut whole: Vec<Range<usize>> = Vec::new();
+    for sentence in sentences(text) {
+        match whole.last_mut() {
+            Some(last) if is_open(&text[last.clone()], &text[sentence.clone()]) => {
+                last.end = sentence.end;
+            }
+            _ => whole.push(sentence),
+        }
+    }
+    whole
+}
+
+/// Whether `text` ends within a tag, a link or code that ends in `next`.
+fn is_open(text: &str, next: &str) -> bool {
+    let opened = |open: &str, close: char| {
+        let rest = text.rfind(open).map(|at| &text[at + open.len()..]);
+        rest.filter(|rest| !rest.contains(close))
+    };
+    let first = |signs: &[char]| next.find(signs).and_then(|at| next[at..].chars().next());
+    let is_tag = |rest: &str| rest.starts_with(|c: char| c.is_ascii_alphabetic());
+    let in_tag = || opened("<", '>').is_some_and(is_tag) && first(&['<', '>']) == Some('>');
+    let in_address = || opened("](", ')').is_some() && first(&[')', ' ']) == Some(')');
+    let in_text = || {
+        let rest = next.split_once(']').map(|(_, rest)| rest);
+        opened("[", ']').is_some()
+            && first(&['[', ']']) == Some(']')
+            && rest.is_some_and(|rest| rest.starts_with('('))
+    };
+    let in_code = || text.matches('`').count() % 2 == 1 && next.contains('`');
+    in_tag() || in_address() || in_text() || in_code()
+}
+
+/// Whether an item of a list is a link and no more, to a place in its own document or with a question for its name:
+/// it says where an answer stands.
+fn is_navigation(item: &str) -> bool {
+    let link = item.strip_prefix('[').and_then(|it| it.trim_end_matches('.').strip_suffix(')'));
+    let parts = link.and_then(|link| link.split_once("]("));
+    parts.is_some_and(|(name, address)| {
+        let is_one = !name.contains(['[', ']']) && !address.contains(['(', ')', ' ']);
+        is_one && (address.starts_with('#') || name.ends_with(['?', '？', '؟']))
+    })
 }
 
 /// The length of the first line of the paragraph `text`, if it is a title above the others.

@@ -1,9 +1,9 @@
 //! Which format is this? By its name, by its first bytes, by what is in the archive.
 
 use super::encoding;
-use super::markdown;
 use super::unreadable;
 use crate::error::{Error, Result};
+use crate::text::format::TextFormat;
 
 /// The formats that are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -142,78 +142,13 @@ fn is_pdf(document: &[u8]) -> bool {
         || has(head, b"%PDF-") && has(tail, b"startxref") && has(tail, b"%%EOF")
 }
 
-/// Tags with which only a document begins.
-const PAGE_TAGS: &[&str] = &["!doctype", "html", "head", "body", "title", "meta", "frameset"];
-
-/// Tags with which a piece of HTML begins, and Markdown may.
-const PIECE_TAGS: &[&str] = &[
-    "a",
-    "article",
-    "b",
-    "blockquote",
-    "br",
-    "center",
-    "div",
-    "dl",
-    "em",
-    "font",
-    "footer",
-    "form",
-    "h1",
-    "h2",
-    "h3",
-    "h4",
-    "h5",
-    "h6",
-    "header",
-    "hr",
-    "i",
-    "img",
-    "link",
-    "main",
-    "nav",
-    "ol",
-    "p",
-    "pre",
-    "script",
-    "section",
-    "span",
-    "strong",
-    "style",
-    "table",
-    "ul",
-];
-
-/// Text, Markdown or HTML?
+/// Text, Markdown or HTML? Source code is text.
 fn of_text(text: &str) -> Format {
-    let tag = first_tag(text).to_ascii_lowercase();
-    let is_markdown = markdown::looks_like(text);
-    if PAGE_TAGS.contains(&&*tag) || PIECE_TAGS.contains(&&*tag) && !is_markdown {
-        Format::Html
-    } else if is_markdown {
-        Format::Markdown
-    } else {
-        Format::Text
+    match TextFormat::of(text) {
+        TextFormat::Html => Format::Html,
+        TextFormat::Markdown => Format::Markdown,
+        TextFormat::Prose | TextFormat::Code => Format::Text,
     }
-}
-
-/// The name of the tag with which `text` begins, after comments and declarations; else "".
-fn first_tag(text: &str) -> &str {
-    let mut rest = text.trim_start_matches('\u{feff}').trim_start();
-    loop {
-        let end = match rest {
-            _ if rest.starts_with("<!--") => rest.find("-->").map(|end| end + 3),
-            _ if rest.starts_with("<?xml") => rest.find("?>").map(|end| end + 2),
-            _ => None,
-        };
-        match end {
-            Some(end) => rest = rest[end..].trim_start(),
-            None => break,
-        }
-    }
-    let Some(tag) = rest.strip_prefix('<') else { return "" };
-    let length = tag.find(|c: char| c.is_whitespace() || c == '>' || c == '/');
-    length.map_or("", |length| &tag[..length])
 }
 
 #[cfg(test)]

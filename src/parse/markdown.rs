@@ -11,28 +11,6 @@ pub fn parse(text: &str) -> Vec<Part> {
     section::split(text, &headings(text), None)
 }
 
-/// Whether a line such as `# Title` stands between blank lines, which comments of programs
-/// hardly do: they have no blank line after them.
-pub fn looks_like(text: &str) -> bool {
-    let mut before_is_blank = true;
-    let mut lines = text.lines().peekable();
-    while let Some(line) = lines.next() {
-        let after_is_blank = lines.peek().is_none_or(|next| next.trim().is_empty());
-        if before_is_blank && after_is_blank && is_heading(line) {
-            return true;
-        }
-        before_is_blank = line.trim().is_empty();
-    }
-    false
-}
-
-fn is_heading(line: &str) -> bool {
-    let title = line.trim_start_matches('#');
-    (1..=6).contains(&(line.len() - title.len()))
-        && title.starts_with(' ')
-        && title.contains(char::is_alphanumeric)
-}
-
 /// The headings that stand in no list or quotation.
 fn headings(text: &str) -> Vec<Heading> {
     let options = Options::ENABLE_TABLES

@@ -9,7 +9,7 @@
 //! a paragraph ends; answers and rewriting compare [`words`]; [`bigram`] makes of
 //! a script without spaces what can be looked up, and [`accent`] of a word with accents what is
 //! typed for it; [`marker`] finds where an answer cites, and [`marked_sentence`] what each sentence cites;
-//! [`character_counter`] turns bytes into characters;
+//! [`character_counter`] turns bytes into characters; [`format`] tells Markdown, HTML and source code from prose;
 //! [`language`] tells in which language a question is put, and [`function_word`] which of its words say nothing of
 //! what is asked.
 
@@ -18,6 +18,7 @@ mod abbreviation;
 pub mod accent;
 pub mod bigram;
 pub mod character_counter;
+pub mod format;
 pub(crate) mod function_word;
 pub mod language;
 pub mod line;

@@ -5,7 +5,7 @@
 //! section. One that has no text of its own before a deeper heading is carried into the
 //! section of that one; a chunk of nothing but a heading would be found and say nothing.
 //!
-//! Within a section the units are blocks, then list items, table rows and blocks of a
+//! Within a section the units are blocks with what they announce, then blocks, list items, table rows and blocks of a
 //! quotation, then those nested deeper, then lines of code and HTML, then sentences.
 //! pulldown-cmark finds them.
 
@@ -13,7 +13,7 @@ use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
-use super::{CutPlan, Section, skip_white_space};
+use super::{CutPlan, Section, ends_with_colon, skip_white_space};
 use crate::text::line::{LineKind, lines, single_line};
 use crate::text::sentence::sentences;
 
@@ -58,12 +58,14 @@ struct MarkdownOutline<'a> {
 }
 
 /// Kinds of units, largest first.
-const LEVELS: usize = 5;
+const LEVELS: usize = 6;
 const BLOCK: usize = 0;
-const ITEM: usize = 1;
-const NESTED: usize = 2;
-const LINE: usize = 3;
-const SENTENCE: usize = 4;
+/// A block that the one before it announces with a colon.
+const ANNOUNCED: usize = 1;
+const ITEM: usize = 2;
+const NESTED: usize = 3;
+const LINE: usize = 4;
+const SENTENCE: usize = 5;
 
 /// A heading that begins a section.
 struct MarkdownHeading {
@@ -88,6 +90,9 @@ impl<'a> MarkdownOutline<'a> {
     /// Takes in one event of the parser.
     fn read(&mut self, event: Event<'_>, range: Range<usize>) {
         match event {
+            Event::Start(Tag::HtmlBlock) if self.depth == 0 && self.html_heading(&range) => {
+                self.depth += 1
+            }
             Event::Start(tag) if is_block(&tag) => self.open(&tag, range),
             Event::End(tag) if is_block_end(tag) => self.close(tag, range),
             Event::Rule => self.add_block(range.start),
@@ -127,6 +132,20 @@ impl<'a> MarkdownOutline<'a> {
         );
     }
 
+    /// Takes a block of HTML that begins with a heading, such as `<h1 align="center">Title</h1>`, for that; false if it
+    /// is none.
+    fn html_heading(&mut self, block: &Range<usize>) -> bool {
+        let Some(HtmlHeading { level, title, length }) =
+            html_heading(&self.document[block.clone()])
+        else {
+            return false;
+        };
+        let range = block.start..block.start + length;
+        self.headings.push(MarkdownHeading { range, level, title: shortened(&title) });
+        self.after_heading = true;
+        true
+    }
+
     fn close(&mut self, tag: TagEnd, range: Range<usize>) {
         self.depth = self.depth.saturating_sub(1);
         // A table's head is not left alone: no place before the first row.
@@ -144,12 +163,14 @@ impl<'a> MarkdownOutline<'a> {
 
     /// A block, item or row begins at `start`.
     fn add_block(&mut self, start: usize) {
-        let level = match self.depth {
+        let level = match (self.depth, ends_with_colon(&self.document[..start])) {
             // Between a heading and what follows is no better place than between sentences.
-            0 if self.after_heading => SENTENCE,
-            0 => BLOCK,
-            1 => ITEM,
-            _ => NESTED,
+            (0, _) if self.after_heading => SENTENCE,
+            (0, true) => ANNOUNCED,
+            (0, false) => BLOCK,
+            (_, true) => LINE,
+            (1, false) => ITEM,
+            (_, false) => NESTED,
         };
         if self.depth == 0 {
             self.after_heading = false;
@@ -228,6 +249,30 @@ impl<'a> MarkdownOutline<'a> {
     }
 }
 
+/// A heading in HTML.
+struct HtmlHeading {
+    level: HeadingLevel,
+    title: String,
+    /// Bytes to the end of its last tag.
+    length: usize,
+}
+
+/// The heading that a block of HTML begins with; `None` where it begins with something else or the heading has no text.
+fn html_heading(block: &str) -> Option<HtmlHeading> {
+    let inside = block.strip_prefix("<h").or_else(|| block.strip_prefix("<H"))?;
+    let level = inside.chars().next()?.to_digit(10)?;
+    let level = HeadingLevel::try_from(level as usize).ok()?;
+    inside[1..].starts_with(['>', ' ', '\n', '\t']).then_some(())?;
+    let end = ["</h", "</H"].iter().filter_map(|tag| block.find(tag)).min()?;
+    let length = end + block[end..].find('>')? + 1;
+    let mut title = String::new();
+    for piece in block[..end].split('<').skip(1) {
+        title += piece.split_once('>').map_or("", |(_, text)| text);
+    }
+    let title = single_line(&title);
+    (!title.is_empty()).then_some(HtmlHeading { level, title, length })
+}
+
 /// The titles of `path`, outermost first; those that are empty are left out.
 fn joined(path: &[&MarkdownHeading]) -> Option<String> {
     let titles: Vec<&str> = path
@@ -296,7 +341,7 @@ mod tests {
         for (at, character) in document.char_indices() {
             let level = plan.levels.iter().position(|level| level.contains(&at));
             if let (Some(level), true) = (level, at > 0) {
-                marked.push_str(["⓪", "①", "②", "③", "④"][level]);
+                marked.push_str(["⓪", "①", "②", "③", "④", "⑤"][level]);
             }
             marked.push(character);
         }
@@ -351,15 +396,45 @@ mod tests {
 
     #[test]
     fn places() {
-        check_places("One. Two.\n\nThree", "One. ④Two.\n\n⓪Three");
-        check_places("# A\n\nOne.\n\nTwo", "# A\n\n④One.\n\n⓪Two");
-        check_places("- a\n- b\n  - c\n  - d", "- a\n①- b\n  ②- c\n  ②- d");
-        check_places("x\n\n- a\n\n  b\n- c", "x\n\n⓪- a\n\n  ②b\n①- c");
-        check_places("> a\n>\n> b", "> a\n>\n①> b");
-        check_places("```\na\nb\nc\n```", "```\na\n③b\n③c\n```");
-        check_places("|a|b|\n|-|-|\n|c|d|\n|e|f|", "|a|b|\n④|-|-|\n④|c|d|\n①|e|f|");
-        check_places("a  \nb", "a  \n③b");
+        check_places("One. Two.\n\nThree", "One. ⑤Two.\n\n⓪Three");
+        check_places("# A\n\nOne.\n\nTwo", "# A\n\n⑤One.\n\n⓪Two");
+        check_places("- a\n- b\n  - c\n  - d", "- a\n②- b\n  ③- c\n  ③- d");
+        check_places("x\n\n- a\n\n  b\n- c", "x\n\n⓪- a\n\n  ③b\n②- c");
+        check_places("> a\n>\n> b", "> a\n>\n②> b");
+        check_places("```\na\nb\nc\n```", "```\na\n④b\n④c\n```");
+        check_places("|a|b|\n|-|-|\n|c|d|\n|e|f|", "|a|b|\n⑤|-|-|\n⑤|c|d|\n②|e|f|");
+        check_places("a  \nb", "a  \n④b");
         check_places("a\n\n***\n\nb", "a\n\n⓪***\n\n⓪b");
+    }
+
+    #[test]
+    fn headings_of_html() {
+        check_sections(
+            "<h1 align=\"center\">\n<img src=\"a.svg\">\nA <b>tool</b>\n</h1>\n\na\n\n<h3 name=\"b\">B?</h3>\n\nb",
+            &[
+                ("<h1 align=\"center\">", Some("A tool")),
+                ("<h3 name=\"b\">B?</h3>", Some("A tool > B?")),
+            ],
+        );
+        for text in [
+            "<h1><img></h1>\n\ntext",
+            "<hr>\n\ntext",
+            "<h7>x</h7>\n\ntext",
+            "<h1>x\n\ntext",
+            "<header>x</header>",
+        ] {
+            check_sections(text, &[(text.lines().next().unwrap(), None)]);
+        }
+    }
+
+    #[test]
+    fn what_is_announced_stays_with_its_announcement() {
+        check_places("One.\n\nTwo:\n\n- a\n- b", "One.\n\n⓪Two:\n\n①- a\n②- b");
+        check_places(
+            "Run **this:**\n\n```\na\nb\n```\n\nx",
+            "Run **this:**\n\n①```\na\n④b\n```\n\n⓪x",
+        );
+        check_places("- a:\n  - b\n  - c", "- a:\n  ④- b\n  ③- c");
     }
 
     #[test]

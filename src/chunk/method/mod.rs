@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use super::options::MethodSettings;
 use crate::error::{Error, ErrorKind, Result};
+use crate::text::format::TextFormat;
 pub(super) use code::plan_by_layout;
 pub use page::FORM_FEED;
 
@@ -27,6 +28,8 @@ pub use page::FORM_FEED;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ChunkingMethod {
+    /// As what the document seems to be written in: Markdown, HTML, source code or prose.
+    Auto,
     /// Every `max_tokens` tokens, wherever that falls.
     Fixed,
     /// Whole sentences, as many as fit.
@@ -63,6 +66,13 @@ pub struct MethodInfo {
 
 /// All methods: the only list of them.
 pub const CHUNKING_METHODS: &[MethodInfo] = &[
+    MethodInfo {
+        name: "auto",
+        summary: "as what the text is written in: markdown, html, code, else recursive",
+        method: ChunkingMethod::Auto,
+        settings: &[],
+        plan: |document, settings| ChunkingMethod::fitting(document).plan(document, settings),
+    },
     MethodInfo {
         name: "fixed",
         summary: "every max_tokens tokens, wherever that falls",
@@ -138,6 +148,16 @@ impl ChunkingMethod {
     /// Names of its own settings.
     pub fn settings(self) -> &'static [&'static str] {
         self.info().settings
+    }
+
+    /// The method that fits what `document` seems to be written in. HTML is read before it is cut, and what is read
+    /// is Markdown.
+    pub fn fitting(document: &str) -> ChunkingMethod {
+        match TextFormat::of(document) {
+            TextFormat::Markdown | TextFormat::Html => ChunkingMethod::Markdown,
+            TextFormat::Code => ChunkingMethod::Code,
+            TextFormat::Prose => ChunkingMethod::Recursive,
+        }
     }
 
     /// Whether it can say where parents and children of [`ChunkingMethod::Hierarchical`] are cut.
@@ -282,6 +302,16 @@ impl CutPlan {
 /// Byte offset of the first character at or after `from` that is not white space.
 pub(super) fn skip_white_space(text: &str, from: usize) -> usize {
     text.len() - text[from..].trim_start().len()
+}
+
+/// Bytes between a colon and what it announces: emphasis, blank lines and markers of quotations.
+const LONGEST_GAP: usize = 64;
+
+/// Whether `text` ends with a colon, be it emphasised: what follows is announced by it.
+pub(super) fn ends_with_colon(text: &str) -> bool {
+    let end = &text[text.ceil_char_boundary(text.len().saturating_sub(LONGEST_GAP))..];
+    let is_gap = |c: char| c.is_whitespace() || matches!(c, '>' | '*' | '_');
+    end.trim_end_matches(is_gap).ends_with([':', '：'])
 }
 
 #[cfg(test)]

@@ -1,9 +1,10 @@
 //! Paragraphs, then lines, sentences, words: the largest unit that fits.
 //!
 //! Lines are units only where their ends mean something. In a paragraph that was wrapped at
-//! some width they mean nothing, and sentences come next.
+//! some width they mean nothing, and sentences come next. What a paragraph announces with a colon
+//! is cut from it only where both do not fit.
 
-use super::{CutPlan, skip_white_space};
+use super::{CutPlan, ends_with_colon, skip_white_space};
 use crate::text::line::{Line, LineKind, lines};
 use crate::text::sentence::sentences;
 
@@ -14,10 +15,13 @@ const SHORTEST_WRAPPED_LINE: usize = 40;
 pub(super) fn plan(document: &str) -> CutPlan {
     let mut paragraphs = Vec::new();
     let mut line_starts = Vec::new();
+    let mut announced = Vec::new();
     let mut paragraph = Vec::new();
     let mut close = |paragraph: &mut Vec<Line>| {
         if let Some(first) = paragraph.first() {
-            paragraphs.push(skip_white_space(document, first.range.start));
+            let start = skip_white_space(document, first.range.start);
+            let is_announced = ends_with_colon(&document[..start]);
+            if is_announced { &mut announced } else { &mut paragraphs }.push(start);
             add_lines(document, paragraph, &mut line_starts);
             paragraph.clear();
         }
@@ -30,7 +34,7 @@ pub(super) fn plan(document: &str) -> CutPlan {
     }
     close(&mut paragraph);
     let sentence_starts = sentences(document).into_iter().map(|range| range.start).collect();
-    CutPlan::unsectioned(document, vec![paragraphs, line_starts, sentence_starts])
+    CutPlan::unsectioned(document, vec![paragraphs, announced, line_starts, sentence_starts])
 }
 
 /// Adds the places within `paragraph` where a line begins something.
@@ -67,13 +71,13 @@ fn is_wrapped(document: &str, paragraph: &[Line]) -> bool {
 mod tests {
     use super::*;
 
-    /// Cut at its paragraphs (‖), lines (|) and sentences (/), `document` reads `expected`.
+    /// Cut at its paragraphs (‖), those that are announced (¦), lines (|) and sentences (/), `document` reads `expected`.
     fn check(document: &str, expected: &str) {
         let plan = plan(document);
         let mut marked = String::new();
         for (at, character) in document.char_indices().skip(1) {
             let level = plan.levels.iter().position(|level| level.contains(&at));
-            marked.extend(level.map(|level| ["‖", "|", "/"][level]));
+            marked.extend(level.map(|level| ["‖", "¦", "|", "/"][level]));
             marked.push(character);
         }
         let first = document.chars().next().map(String::from).unwrap_or_default();
@@ -83,6 +87,7 @@ mod tests {
     #[test]
     fn places() {
         check("One. Two.\n\n  Three", "One. /Two.\n\n  ‖Three");
+        check("One. Two:\n\n- a\n- b\n\nThree", "One. /Two:\n\n¦- a\n|- b\n\n‖Three");
         check("one\ntwo\r\nthree", "one\n|two\r\n|three");
         check("- one\n- two", "- one\n|- two");
         check("fn main() {\n    run();\n}", "fn main() {\n    |run();\n|}");

@@ -28,6 +28,65 @@ fn markup_is_read() {
 }
 
 #[test]
+fn what_says_where_an_answer_stands_is_none() {
+    let contents = [
+        "* [How do I search compressed files?](#compressed)\n* [Is there a configuration file?](faq.md#config)",
+        "The flag -z searches compressed files.\n\n* [Compressed files](https://example.org)",
+    ];
+    check(
+        "How do I search compressed files?",
+        &contents,
+        "The flag -z searches compressed files. [2]",
+    );
+}
+
+#[test]
+fn what_is_announced_is_there_or_the_announcement_goes() {
+    let table = "These ports are open on the server:\n\n| port | for |\n|---|---|\n| 80 | pages |\n| 22 | keys |";
+    check(
+        "Which ports are open on the server?",
+        &[table],
+        "These ports are open on the server: port: 80, for: pages; port: 22, for: keys [1]",
+    );
+    let contents =
+        ["The museum opens at ten on weekdays.", "The museum opens at other hours on these days:"];
+    let options =
+        ExtractOptions { threshold: 0.0, margin: 99.0, close_margin: 99.0, ..Default::default() };
+    let answer = answer("When does the museum open on weekdays?", &contents, &options).answer;
+    assert_eq!(answer, "The museum opens at ten on weekdays. [1]");
+}
+
+#[test]
+fn tags_and_links_are_not_cut() {
+    let content = "A path is declared in a <abbr title=\"A format. With braces.\">format string</abbr>. \
+        It is [described elsewhere. At length](https://example.org/a.b). Numbers follow.";
+    check("Where is a path declared?", &[content], "A path is declared in a format string. [1]");
+    check(
+        "Where is it described at length?",
+        &[content],
+        "It is described elsewhere. At length. [1]",
+    );
+    check(
+        "Is a < b declared? Or b > a?",
+        &["Here a < b is declared. Not b > a."],
+        "Here a < b is declared. [1]",
+    );
+}
+
+#[test]
+fn the_best_passage_comes_first() {
+    let contents = [
+        "Keys of the museum hang in the hall.",
+        "The museum opens at ten with the keys of the porter.",
+    ];
+    let options =
+        ExtractOptions { threshold: 0.0, margin: 99.0, close_margin: 99.0, ..Default::default() };
+    let answer = answer("When does the museum open?", &contents, &options).answer;
+    assert!(answer.starts_with("The museum opens at ten"), "{answer}");
+    assert!(answer.ends_with("in the hall. [1]"), "{answer}");
+}
+
+#[test]
 fn a_row_comes_with_its_columns() {
     let prices = "Prices in euros.\n\n| Plan | Users | Price |\n|---|--:|---|\n| Free | 3 | 0 EUR |\n\
         | **Team** | 50 | 20 EUR |\n\n| City |\n|---|\n| Oslo |";

@@ -2,7 +2,7 @@
 
 use pgrx::prelude::*;
 
-use crate::chunk::{Chunk, ChunkingMethod, ChunkingOptions};
+use crate::chunk::{Chunk, ChunkingOptions};
 use crate::embed::{Embedder, EmbeddingKind};
 use crate::error::Result;
 use crate::pg::catalog::model;
@@ -47,9 +47,9 @@ fn chunks_of(
     options: ChunkingOptions,
     model: Option<&str>,
 ) -> Result<Vec<Chunk>> {
-    let content = match options.by {
-        ChunkingMethod::Html => Content::Html(document),
-        _ => Content::Text(document),
+    let content = match options.reads_html(&document) {
+        true => Content::Html(document),
+        false => Content::Text(document),
     };
     let document = Document { key: Vec::new(), title: None, content: Some(content) };
     let texts = texts(&[document], &mut RemoteParser::default())?;

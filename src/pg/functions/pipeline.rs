@@ -5,6 +5,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use crate::chunk::ChunkingOptions;
+use crate::chunk::context::CONTEXT_TOKENS;
 use crate::contextual::Contextual;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::pipeline::{Pipeline, PipelineStage, RefreshMode};
@@ -248,6 +249,17 @@ struct CreateRequest<'a> {
 }
 
 impl CreateRequest<'_> {
+    /// What the option `contextual` says. Where it says nothing, title and headings are context if there is a title,
+    /// or if the model reads them with chunks of this size.
+    fn contextual(&self, model: &model::RegisteredModel) -> Result<Contextual> {
+        let room = u32::try_from(model.max_tokens).unwrap_or(u32::MAX);
+        let fits = self.chunking.longest().saturating_add(CONTEXT_TOKENS) <= room;
+        match &self.options.contextual {
+            Value::Null if fits || self.options.title.is_some() => Ok(Contextual::Headings),
+            given => Contextual::read(given),
+        }
+    }
+
     /// The pipeline's name.
     fn create(self) -> Result<String> {
         let source = SourceTable::describe(self.source)?;
@@ -259,7 +271,7 @@ impl CreateRequest<'_> {
         let model = model::find(self.model)?;
         check_chunk_size(&self.chunking, &model)?;
         check_late(self.chunking.late, &model)?;
-        let (contextual, situated) = match Contextual::read(&self.options.contextual)? {
+        let (contextual, situated) = match self.contextual(&model)? {
             Contextual::No => (false, None),
             Contextual::Headings => (true, None),
             Contextual::Situated(wanted) => {

@@ -8,7 +8,6 @@ use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys;
 use pgrx::spi::quote_literal;
 
-use crate::chunk::ChunkingMethod;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::pipeline::Pipeline;
 use crate::pg::catalog::view::{self, ContentColumns, ViewColumn, content_columns};
@@ -42,8 +41,11 @@ impl<'a> SqlStore<'a> {
     pub fn documents(&self, keys: &[SourceKey]) -> Result<Vec<Document>> {
         let statement = self.render(query!(chunk.documents_by_key), 1);
         let is_file = self.columns.content.type_oid == pg_sys::BYTEAOID;
-        let is_html = self.pipeline.chunking.by == ChunkingMethod::Html;
-        let text = if is_html { Content::Html } else { Content::Text };
+        let chunking = &self.pipeline.chunking;
+        let text = |text: String| match chunking.reads_html(&text) {
+            true => Content::Html(text),
+            false => Content::Text(text),
+        };
         let found = sql::rows(&statement, &self.key_arrays(keys), |row| {
             let content = match is_file {
                 true => row.get::<Vec<u8>>(2)?.map(Content::File),

@@ -153,11 +153,11 @@ SELECT rag_drop_pipeline('files');
 -- What cannot be done.
 SELECT fails($$SELECT rag_create_pipeline('pages', 'body', chunking => '{"percentile": 90}')$$);
 SELECT fails($$SELECT rag_create_pipeline('pages', 'body', chunking => '{"by": "code", "lang": "c"}')$$);
-SELECT fails($$SELECT rag_create_pipeline('pages', 'body', options => '{"title": "body"}')$$);
+SELECT fails($$SELECT rag_create_pipeline('pages', 'body', options => '{"title": "body", "contextual": false}')$$);
 SELECT fails($$SELECT rag_create_pipeline('pages', 'body', options => '{"contextual": true, "title": "id"}')$$);
 SELECT fails($$SELECT rag_create_pipeline('pages', 'body', options => '{"contextual": true, "title": "a, b"}')$$);
 SELECT fails($$SELECT rag_create_pipeline('pages', 'body', options => '{"contextual": true, "title": "count(*)"}')$$);
 SELECT fails($$SELECT rag_create_pipeline('pages', 'body', chunking => '{"by": "hierarchical", "max_tokens": 600, "child_tokens": 520}')$$);
 SELECT rag_create_pipeline('pages', 'body', chunking => '{"by": "hierarchical", "max_tokens": 600}', refresh => 'sync');
 SELECT fails($$SELECT rag_alter_pipeline('pages', chunking => '{"by": "recursive", "child_tokens": 20}')$$);
-SELECT fails($$SELECT rag_alter_pipeline('pages', options => '{"title": "body"}')$$);
+SELECT fails($$SELECT rag_alter_pipeline('pages', options => '{"title": "body", "contextual": false}')$$);

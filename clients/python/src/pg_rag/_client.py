@@ -1,0 +1,190 @@
+"""The client that waits for its answers."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Sequence
+from datetime import timedelta
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
+
+from psycopg.rows import dict_row
+
+from . import _statements as statements
+from ._connections import Connections, Source, pool_of
+from ._errors import translated
+from ._results import Answer, Chunk, answer_of, build
+from ._statements import AskOptions, RetrieveOptions, Statement
+from ._stream import Pieces
+
+if TYPE_CHECKING:
+    from typing_extensions import Self, Unpack
+
+
+class Client:
+    """Asks pipelines of a database, as the role of its connections.
+
+    `source` is a connection string (the empty one means the environment variables of libpq), a connection of psycopg,
+    or a pool such as `psycopg_pool.ConnectionPool`. With a string, connections are opened when needed, and threads may
+    share the client. On a connection of your own, calls are part of its transaction, and settings
+    made with `SET LOCAL` hold.
+
+    `pipeline` is asked where a call names none. `schema` is where the functions of pg_rag are, where that is not on the
+    search path.
+
+    Every method raises `RagError` or one of its kinds, and `TypeError` for an argument of a wrong type.
+    """
+
+    def __init__(
+        self, source: Source = "", *, pipeline: str | Sequence[str] | None = None, schema: str | None = None
+    ) -> None:
+        """Keep where to ask; nothing is connected before the first call."""
+        self._pool = pool_of(source)
+        self._pipeline = pipeline
+        self._schema = schema
+
+    def __enter__(self) -> Self:
+        """Begin a block that closes the client's own connections at its end."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the client's own connections."""
+        self.close()
+
+    def close(self) -> None:
+        """Close connections that the client has opened; a connection or pool of the caller's stays open."""
+        if isinstance(self._pool, Connections):
+            self._pool.close()
+
+    def ask(self, question: str, **how: Unpack[AskOptions]) -> Answer:
+        """Answer a question, with citations. That the documents hold no answer is no error: see `supported`."""
+        row = self._rows(statements.rows_of(self._schema, "rag_answer_details", self._asked(question, how)))[0]
+        return answer_of(row["answer"], row)
+
+    def retrieve(self, question: str, **how: Unpack[RetrieveOptions]) -> list[Chunk]:
+        """Find the chunks that speak of a question, best first."""
+        rows = self._rows(statements.rows_of(self._schema, "rag_retrieve", self._asked(question, how)))
+        return [build(Chunk, row) for row in rows]
+
+    def stream(self, question: str, **how: Unpack[AskOptions]) -> AnswerStream:
+        """Answer a question in pieces, each as soon as it is written."""
+        asked = self._asked(question, how)
+        return AnswerStream(self._told(statements.value_of(self._schema, "rag_answer_stream", asked)))
+
+    def embed(self, texts: Sequence[str], *, model: str | None = None, kind: str | None = None) -> list[list[float]]:
+        """Embed texts, in one batch. `kind` is `passage`, the default, or `query`."""
+        rows = self._rows(statements.embeddings(self._schema, texts, model, kind))
+        return [row["value"] for row in rows]
+
+    def embed_query(self, text: str, *, model: str | None = None) -> list[float]:
+        """Embed a question that looks for passages."""
+        return self._value(statements.query_embedding(self._schema, text, model))  # type: ignore[no-any-return]
+
+    def wait(self, pipeline: str | None = None, *, timeout: float | timedelta = 60) -> bool:
+        """Wait until what was committed before can be found; False if that takes longer than `timeout` (seconds)."""
+        arguments = {"pipeline": pipeline or self._single(), "timeout": statements.timeout(timeout)}
+        return bool(self._value(statements.value_of(self._schema, "rag_wait", arguments)))
+
+    def conversation(self, title: str | None = None) -> UUID:
+        """Begin a conversation, and return the ID by which `ask` and `stream` go on with it."""
+        arguments = {"title": title}
+        return self._value(statements.value_of(self._schema, "rag_conversation", arguments))  # type: ignore[no-any-return]
+
+    def feedback(self, trace_id: UUID, score: float, comment: str | None = None) -> None:
+        """Rate an answer that has a `trace_id`."""
+        arguments = {"trace_id": trace_id, "score": score, "comment": comment}
+        self._value(statements.value_of(self._schema, "rag_feedback", arguments))
+
+    def _single(self) -> str | None:
+        return self._pipeline if isinstance(self._pipeline, str) else None
+
+    def _asked(self, question: str, how: Any) -> dict[str, Any]:
+        if how.get("pipeline") is None:
+            how = {**how, "pipeline": self._pipeline}
+        return statements.question(question, how)
+
+    def _rows(self, statement: Statement) -> list[dict[str, Any]]:
+        with (
+            translated(),
+            self._pool.connection() as connection,
+            connection.cursor(row_factory=dict_row) as cursor,
+        ):
+            return cursor.execute(*statement).fetchall()
+
+    def _value(self, statement: Statement) -> Any:
+        return self._rows(statement)[0]["value"]
+
+    def _told(self, statement: Statement) -> Generator[str, None, None]:
+        """Read row by row with a cursor on the server, which needs a transaction."""
+        with (
+            translated(),
+            self._pool.connection() as connection,
+            connection.transaction(),
+            connection.cursor(statements.cursor_name(), row_factory=dict_row) as cursor,
+        ):
+            cursor.itersize = 1
+            try:
+                for row in cursor.execute(*statement):
+                    yield row["value"]
+            except GeneratorExit:
+                # Who stops reading ends the call, and what was told of the answer is committed.
+                return
+
+
+class AnswerStream(Iterator[str]):
+    """An answer while it is written: an iterator of its pieces.
+
+    `answer` is the whole answer once the last piece has been read. Reading no further, call `close` or leave the block
+    of a `with`: that ends the statement, and has the language model stop.
+    """
+
+    def __init__(self, rows: Generator[str, None, None]) -> None:
+        """Keep the rows of `rag_answer_stream`; the question is asked when the first piece is wanted."""
+        self._rows = rows
+        self._pieces = Pieces()
+        self._answer: Answer | None = None
+        self._is_closed = False
+
+    def __iter__(self) -> Self:
+        """Return the stream itself."""
+        return self
+
+    def __next__(self) -> str:
+        """Return the next piece."""
+        try:
+            for row in self._rows:
+                piece = self._pieces.take(row)
+                if piece:
+                    return piece
+        except BaseException:
+            self._is_closed = True
+            raise
+        if self._answer is None and not self._is_closed:
+            self._answer = self._pieces.answer()
+        raise StopIteration
+
+    def __enter__(self) -> Self:
+        """Begin a block that ends the statement at its end."""
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """End the statement."""
+        self.close()
+
+    def close(self) -> None:
+        """End the statement, whether or not everything was read."""
+        self._is_closed = True
+        self._rows.close()
+
+    @property
+    def answer(self) -> Answer:
+        """The whole answer, for which the rest of it is read."""
+        for _ in self:
+            pass
+        if self._answer is None:
+            raise ValueError("the stream ended before the answer did")
+        return self._answer

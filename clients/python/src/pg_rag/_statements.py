@@ -1,0 +1,185 @@
+"""The statements that clients send, and how their values go in."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from itertools import count
+from typing import TYPE_CHECKING, Any, TypedDict
+from uuid import UUID
+
+from psycopg import sql
+from psycopg.types.json import Jsonb
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+Statement: TypeAlias = "tuple[sql.Composed, list[Any]]"
+
+
+class RetrieveOptions(TypedDict, total=False):
+    """What may be said with `retrieve`. What is left out, or None, is left to the pipeline.
+
+    `pipeline` is a name, a list of names, `"auto"` or `"*"`. `k` is how many chunks are wanted. `mode` is `"hybrid"`,
+    `"dense"` or `"lexical"`. `filter` are conditions over metadata. `rewrite` and `rerank` are those of
+    `rag_retrieve`.
+    `options` is the object of options of a question, in groups such as `{"retrieve": {"threshold": 0.3}}`.
+    """
+
+    pipeline: str | Sequence[str] | None
+    k: int | None
+    mode: str | None
+    filter: Mapping[str, Any] | None
+    rewrite: str | None
+    rerank: str | None
+    options: Mapping[str, Any] | None
+
+
+class AskOptions(TypedDict, total=False):
+    """What may be said with `ask` and `stream`. What is left out, or None, is left to the pipeline.
+
+    `pipeline`, `mode`, `filter` and `options` are as those of `retrieve`. `k` is how many chunks are read, `strategy`
+    in how many calls a language model answers, and `llm` the foreign server of that model, or `"extractive"`.
+    `conversation` is the ID that `conversation()` returned, for questions that follow others.
+    """
+
+    pipeline: str | Sequence[str] | None
+    strategy: str | None
+    k: int | None
+    mode: str | None
+    filter: Mapping[str, Any] | None
+    llm: str | None
+    conversation: UUID | str | None
+    options: Mapping[str, Any] | None
+
+
+# Values have their types written beside them: most drivers, psycopg among them, send texts without one, and functions
+# with named arguments are found by type.
+_TYPES = {
+    "comment": "text",
+    "filter": "jsonb",
+    "input": "text",
+    "k": "integer",
+    "kind": "text",
+    "llm": "text",
+    "mode": "text",
+    "model": "text",
+    "options": "jsonb",
+    "pipeline": "text",
+    "question": "text",
+    "rerank": "text",
+    "rewrite": "text",
+    "score": "real",
+    "strategy": "text",
+    "timeout": "interval",
+    "texts": "text[]",
+    "title": "text",
+    "trace_id": "uuid",
+}
+
+_streams = count()
+
+# An argument whose name stands for two types in SQL.
+_NAMES = {"texts": "input"}
+
+
+def call(schema: str | None, function: str, arguments: Mapping[str, Any]) -> Statement:
+    """Return the call of a function with its named arguments; those that are None are left out."""
+    given = {name: value for name, value in arguments.items() if value is not None}
+    unknown = given.keys() - _TYPES.keys()
+    if unknown:
+        raise TypeError(f"unknown argument {min(unknown)!r}")
+    named = sql.SQL(", ").join(
+        sql.SQL("{} => %s::{}").format(sql.Identifier(_NAMES.get(name, name)), sql.SQL(_TYPES[name])) for name in given
+    )
+    return sql.SQL("{}({})").format(_name(schema, function), named), [_value(it) for it in given.values()]
+
+
+def rows_of(schema: str | None, function: str, arguments: Mapping[str, Any]) -> Statement:
+    """Return the statement for a function that returns a table."""
+    called, values = call(schema, function, arguments)
+    return sql.SQL("SELECT * FROM {}").format(called), values
+
+
+def value_of(schema: str | None, function: str, arguments: Mapping[str, Any]) -> Statement:
+    """Return the statement for a function that stands in the list of SELECT, under the name `value`."""
+    called, values = call(schema, function, arguments)
+    return sql.SQL("SELECT {} AS value").format(called), values
+
+
+def question(text: str, how: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a question: several pipelines as one value, a conversation among the options."""
+    arguments = {"question": text, **how}
+    if not isinstance(text, str):
+        raise TypeError(f"a question is a str, not {type(text).__name__}")
+    pipeline = arguments.get("pipeline")
+    if pipeline is not None and not isinstance(pipeline, str):
+        arguments["pipeline"] = _array(pipeline)
+    conversation = arguments.pop("conversation", None)
+    if conversation is not None:
+        options = dict(arguments.get("options") or {})
+        options["answer"] = {**(options.get("answer") or {}), "conversation": str(conversation)}
+        arguments["options"] = options
+    return arguments
+
+
+def query_embedding(schema: str | None, text: str, model: str | None) -> Statement:
+    """Return the statement that embeds a question."""
+    if not isinstance(text, str):
+        raise TypeError(f"a text is a str, not {type(text).__name__}: embed() takes several")
+    called, values = call(schema, "rag_embed", {"input": text, "model": model})
+    return sql.SQL("SELECT {}::real[] AS value").format(called), values
+
+
+def embeddings(schema: str | None, texts: Sequence[str], model: str | None, kind: str | None) -> Statement:
+    """Return the statement that embeds texts, one row a text in their order."""
+    if isinstance(texts, str):
+        raise TypeError("embed() takes a list of texts: embed_query() embeds a single one")
+    arguments = {"texts": list(texts), "model": model, "kind": kind}
+    called, values = call(schema, "rag_embed_batch", arguments)
+    statement = sql.SQL(
+        "SELECT embedding::real[] AS value FROM unnest({}) WITH ORDINALITY AS e (embedding, n) ORDER BY n"
+    ).format(called)
+    return statement, values
+
+
+def cursor_name() -> str:
+    """Return the name of a cursor that no other stream of the session has."""
+    return f"rag_answer_stream_{next(_streams)}"
+
+
+def timeout(seconds: float | timedelta | None) -> timedelta | None:
+    """Return a time to wait as PostgreSQL takes it."""
+    return timedelta(seconds=seconds) if isinstance(seconds, (int, float)) else seconds
+
+
+def _name(schema: str | None, function: str) -> sql.Identifier:
+    return sql.Identifier(function) if schema is None else sql.Identifier(schema, function)
+
+
+def _array(names: Sequence[str]) -> str:
+    escaped = (name.replace("\\", "\\\\").replace('"', '\\"') for name in names)
+    return "{" + ",".join(f'"{name}"' for name in escaped) + "}"
+
+
+def _value(value: Any) -> Any:
+    return Jsonb(value, dumps=_dumps) if isinstance(value, Mapping) else value
+
+
+def _dumps(value: Any) -> str:
+    return json.dumps(value, default=_as_json)
+
+
+def _as_json(value: Any) -> Any:
+    """Filters hold dates and keys, which JSON has no form of its own for."""
+    if isinstance(value, (date, datetime, time)):
+        return value.isoformat()
+    if isinstance(value, (UUID, Decimal)):
+        return str(value)
+    if isinstance(value, Mapping):
+        return dict(value)
+    if isinstance(value, (set, frozenset, tuple)):
+        return list(value)
+    raise TypeError(f"a filter or option cannot hold a {type(value).__name__}")

@@ -1,0 +1,227 @@
+"""The clients, in front of a database."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from typing import Any
+
+import psycopg
+import pytest
+from psycopg.rows import tuple_row
+
+import pg_rag
+from pg_rag import AsyncClient, Client, RagError
+
+REFUND = "How long does a refund take?"
+
+
+def test_ask(client: Client) -> None:
+    answer = client.ask(REFUND, filter={"lang": "en"}, k=2)
+    assert "five working days" in str(answer)
+    assert answer.supported and (answer.confidence or 0) > 0.5
+    citation = answer.citations[0]
+    assert (citation.marker, citation.source_key, citation.pipeline) == (1, "2", "page")
+    assert citation.quote == "A refund takes five working days."
+    cited = answer.cited(citation)
+    assert cited is not None and cited.metadata == {"lang": "en", "year": 2025}
+    assert len(answer.context) == 2 and answer.claims[0].verdict == "supported"
+    assert answer.usage["llm"] == "extractive"
+
+
+def test_a_question_without_an_answer_is_no_error(client: Client) -> None:
+    answer = client.ask("What is the boiling point of mercury?")
+    assert not answer.supported and not answer.citations
+    assert client.ask("What is the boiling point of mercury?", options={"answer": {"refusal": "No."}}).text == "No."
+
+
+def test_retrieve(client: Client) -> None:
+    chunks = client.retrieve("Passwort vergessen", filter={"lang": ["de", "fr"]}, k=1, mode="dense")
+    assert [(it.rank, it.source_key, it.lexical_rank) for it in chunks] == [(1, "3", None)]
+    assert client.retrieve("password", filter={"year": {"gt": 2030}}) == []
+    assert {it.pipeline for it in client.retrieve("printer", pipeline=["page", "ticket"])} == {"page", "ticket"}
+
+
+def test_stream(client: Client) -> None:
+    with client.stream(REFUND) as stream:
+        pieces = list(stream)
+        assert list(stream) == []
+    assert "".join(pieces) == stream.answer.text
+    assert stream.answer.citations[0].source_key == "2"
+
+
+def test_a_stream_that_is_not_read_to_its_end(client: Client) -> None:
+    with client.stream(REFUND) as stream:
+        next(stream)
+    with pytest.raises(ValueError, match="ended before the answer did"):
+        _ = stream.answer
+    assert client.ask(REFUND).supported
+
+
+def test_embed(client: Client) -> None:
+    vectors = client.embed(["happy", "sad", "happy"])
+    assert len(vectors) == 3 and vectors[0] == vectors[2] != vectors[1]
+    assert all(isinstance(it, float) for it in vectors[0])
+    assert client.embed([]) == []
+    assert len(client.embed_query("happy")) == len(vectors[0])
+    assert client.embed_query("happy") != vectors[0]
+    assert client.embed(["happy"], kind="query")[0] == pytest.approx(client.embed_query("happy"), abs=1e-3)
+
+
+def test_wait(client: Client) -> None:
+    assert client.wait()
+    assert client.wait("ticket", timeout=timedelta(seconds=5))
+
+
+def test_a_conversation(client: Client) -> None:
+    conversation = client.conversation("Billing")
+    assert client.ask(REFUND, conversation=conversation).supported
+    assert client.ask("When are invoices sent?", conversation=conversation).supported
+
+
+def test_threads_share_a_client(client: Client) -> None:
+    with ThreadPoolExecutor(4) as threads:
+        answers = list(threads.map(client.ask, [REFUND] * 8))
+    assert all(answer.supported for answer in answers)
+
+
+def test_a_connection_that_the_server_has_closed_is_replaced(client: Client, conninfo: str) -> None:
+    client.retrieve("refund")
+    with psycopg.connect(conninfo, autocommit=True) as other:
+        other.execute(
+            "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'"
+        )
+    assert client.retrieve("refund")
+
+
+def test_a_connection_of_the_callers_keeps_its_transaction(conninfo: str) -> None:
+    with psycopg.connect(conninfo, row_factory=tuple_row) as connection:
+        client = Client(connection, pipeline="page")
+        connection.execute("INSERT INTO page VALUES (9, 'The museum opens at ten.', 'en', 2026)")
+        connection.execute("SET LOCAL rag.min_confidence = 0")
+        assert client.ask("When does the museum open?").citations[0].source_key == "9"
+        with client.stream("When does the museum open?") as stream:
+            assert "ten" in next(stream)
+        connection.rollback()
+        assert not client.retrieve("museum", filter={"id": 9})
+        client.close()
+        assert not connection.closed
+
+
+class OnePool:
+    """A pool as `psycopg_pool` has them."""
+
+    def __init__(self, conninfo: str) -> None:
+        self.conninfo = conninfo
+
+    def connection(self) -> Any:
+        return psycopg.connect(self.conninfo)
+
+
+def test_a_pool(conninfo: str) -> None:
+    client = Client(OnePool(conninfo), pipeline="page")
+    assert client.ask(REFUND).supported
+    assert "".join(client.stream(REFUND)) == client.ask(REFUND).text
+
+
+def raised(call: Any, *arguments: Any, **named: Any) -> RagError:
+    with pytest.raises(RagError) as caught:
+        call(*arguments, **named)
+    return caught.value
+
+
+def test_errors_keep_sqlstate_and_hint(client: Client) -> None:
+    error = raised(client.retrieve, "q", filter={"nope": 1})
+    assert isinstance(error, pg_rag.UnknownObjectError)
+    assert (error.sqlstate, error.hint) == ("42704", "Columns that a filter can name: lang, year, id.")
+    assert str(error).endswith("(hint: Columns that a filter can name: lang, year, id.)")
+    error = raised(client.retrieve, "q", k=0)
+    assert isinstance(error, pg_rag.InvalidArgumentError) and error.sqlstate == "22023"
+    error = raised(client.ask, "q", options={"answer": {"max_sentence": 1}})
+    assert isinstance(error, pg_rag.InvalidArgumentError) and "max_sentence" in error.message
+    assert raised(client.ask, "").sqlstate == "22023"
+    error = raised(client.ask, "q", strategy="refine")
+    assert isinstance(error, pg_rag.NotSupportedError)
+    assert isinstance(raised(client.embed, ["a"], model="nope"), pg_rag.UnknownObjectError)
+
+
+def test_errors_of_a_provider(client: Client) -> None:
+    assert raised(client.ask, REFUND, llm="nobody").sqlstate in ("38000", "53000")
+    stream = client.stream(REFUND, llm="nobody")
+    assert raised(list, stream).sqlstate in ("38000", "53000")
+    with pytest.raises(ValueError, match="ended before the answer did"):
+        _ = stream.answer
+    assert client.ask(REFUND).supported
+
+
+def test_errors_of_roles_and_databases(conninfo: str) -> None:
+    assert isinstance(raised(Client(conninfo).ask, "q"), pg_rag.AmbiguousPipelineError)
+    elsewhere = psycopg.conninfo.make_conninfo(conninfo, dbname="template1")
+    assert isinstance(raised(Client(elsewhere).ask, "q"), pg_rag.NotInstalledError)
+    assert isinstance(raised(Client(conninfo, schema="nowhere").ask, "q"), pg_rag.NotInstalledError)
+    with psycopg.connect(conninfo) as connection:
+        connection.execute("CREATE ROLE rag_python_nobody")
+        connection.execute("SET LOCAL ROLE rag_python_nobody")
+        error = raised(Client(connection, pipeline="page").ask, "q")
+        assert isinstance(error, (pg_rag.NotPermittedError, pg_rag.UnknownObjectError))
+        connection.rollback()
+
+
+def test_rows_that_a_role_may_not_see_are_not_found(conninfo: str) -> None:
+    with psycopg.connect(conninfo) as connection:
+        connection.execute("""
+            CREATE ROLE rag_python_reader;
+            GRANT SELECT ON page, page_rag, page_rag_chunks TO rag_python_reader;
+            ALTER TABLE page ENABLE ROW LEVEL SECURITY;
+            CREATE POLICY german ON page FOR SELECT TO rag_python_reader USING (lang = 'de');
+            SET LOCAL ROLE rag_python_reader;
+        """)
+        client = Client(connection, pipeline="page")
+        assert {it.source_key for it in client.retrieve("refund or password", k=10)} == {"3"}
+        assert not any(it.source_key == "2" for it in client.ask(REFUND).citations)
+        connection.rollback()
+
+
+def test_texts_of_any_language_and_length(client: Client) -> None:
+    assert client.retrieve("退款需要多久？🤔 ' \\ \" {} %s", k=1)
+    assert client.retrieve("refund " * 20_000, k=1)
+    assert len(client.embed(["", "日本語", "long " * 10_000])) == 3
+
+
+def test_a_timeout_is_cancelled(conninfo: str) -> None:
+    with psycopg.connect(conninfo) as connection:
+        connection.execute("SET LOCAL statement_timeout = '1ms'")
+        error = raised(Client(connection, pipeline="page").embed, ["long " * 400] * 50)
+        assert isinstance(error, pg_rag.CancelledError) and error.sqlstate == "57014"
+
+
+async def test_asynchronously(async_client: AsyncClient, conninfo: str) -> None:
+    answer = await async_client.ask(REFUND, filter={"lang": "en"})
+    assert answer.supported
+    assert (await async_client.retrieve("refund", k=1))[0].source_key == "2"
+    async with async_client.stream(REFUND) as stream:
+        pieces = [piece async for piece in stream]
+    assert "".join(pieces) == (await stream.answer()).text == answer.text
+    async with async_client.stream(REFUND) as stream:
+        await anext(stream)
+    with pytest.raises(ValueError, match="ended before the answer did"):
+        await stream.answer()
+    assert await async_client.embed(["happy"]) == Client(conninfo).embed(["happy"])
+    assert len(await async_client.embed_query("happy")) > 100
+    assert await async_client.wait()
+    assert (await async_client.ask(REFUND, conversation=await async_client.conversation())).supported
+    with pytest.raises(pg_rag.UnknownObjectError, match="nope"):
+        await async_client.ask("q", pipeline="nope")
+    async with await psycopg.AsyncConnection.connect(conninfo) as connection:
+        assert (await AsyncClient(connection, pipeline="page").ask(REFUND)).supported
+
+
+def test_feedback(client: Client, conninfo: str) -> None:
+    with psycopg.connect(conninfo, options="-c rag.trace=full", autocommit=True) as connection:
+        traced = Client(connection, pipeline="page")
+        trace = traced.ask(REFUND).trace_id
+        assert trace is not None
+        traced.feedback(trace, 1.0, "good")
+        row = connection.execute("SELECT score, comment FROM rag.feedback WHERE trace = %s", [trace]).fetchone()
+        assert row == (1.0, "good")

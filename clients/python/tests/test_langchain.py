@@ -1,0 +1,85 @@
+"""The classes for LangChain."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
+from langchain_core.output_parsers import StrOutputParser
+from langchain_core.runnables import RunnablePassthrough, RunnableSerializable
+
+from pg_rag import AsyncClient, Client
+from pg_rag.langchain import ChatPgRag, PgRagEmbeddings, PgRagRetriever
+
+REFUND = "How long does a refund take?"
+
+
+def test_a_retriever(client: Client) -> None:
+    retriever = PgRagRetriever(client=client, k=1, filter={"lang": "en"})
+    document = retriever.invoke(REFUND)[0]
+    assert "five working days" in document.page_content
+    assert document.metadata["lang"] == "en" and document.metadata["source_key"] == "2"
+    assert document.id == f"page/{document.metadata['chunk_id']}"
+    assert [len(it) for it in retriever.batch([REFUND, "password"])] == [1, 1]
+    assert retriever.invoke("Passwort", k=2, filter={"lang": "de"})[0].metadata["lang"] == "de"
+
+
+async def test_an_asynchronous_retriever(client: Client, async_client: AsyncClient) -> None:
+    for given in (None, async_client):
+        retriever = PgRagRetriever(client=client, async_client=given, k=1)
+        assert (await retriever.ainvoke(REFUND))[0].metadata["source_key"] == "2"
+
+
+async def test_embeddings(client: Client, async_client: AsyncClient) -> None:
+    embeddings = PgRagEmbeddings(client)
+    documents, query = embeddings.embed_documents(["a", "b"]), embeddings.embed_query("a")
+    assert len(documents) == 2 and len(query) == len(documents[0])
+    for given in (embeddings, PgRagEmbeddings(client, async_client=async_client)):
+        assert await given.aembed_documents(["a", "b"]) == documents
+        assert await given.aembed_query("a") == query
+
+
+def test_a_chat_model(client: Client) -> None:
+    chat = ChatPgRag(client=client)
+    message = chat.invoke([SystemMessage("Be brief."), HumanMessage("Hello"), AIMessage("Hi"), HumanMessage(REFUND)])
+    assert "five working days" in message.text
+    assert message.response_metadata["supported"] is True
+    assert message.response_metadata["citations"][0]["source_key"] == "2"
+    assert message.response_metadata["model_name"] == "extractive"
+    assert not chat.invoke("What is the boiling point of mercury?").response_metadata["supported"]
+    with pytest.raises(ValueError, match="no message of a person"):
+        chat.invoke([AIMessage("Hi")])
+
+
+def test_a_chat_model_streams(client: Client) -> None:
+    chunks = list(ChatPgRag(client=client).bind(filter={"lang": "en"}).stream(REFUND))
+    whole = chunks[0]
+    for chunk in chunks[1:]:
+        whole = whole + chunk  # type: ignore[assignment]
+    assert "five working days" in whole.text
+    assert whole.response_metadata["citations"][0]["quote"] == "A refund takes five working days."
+
+
+async def test_an_asynchronous_chat_model(client: Client, async_client: AsyncClient) -> None:
+    for given in (None, async_client):
+        chat = ChatPgRag(client=client, async_client=given)
+        assert (await chat.ainvoke(REFUND)).response_metadata["supported"]
+        texts = [chunk.text async for chunk in chat.astream(REFUND)]
+        assert "five working days" in "".join(texts)
+
+
+def test_a_conversation(client: Client) -> None:
+    chat = ChatPgRag(client=client, conversation=client.conversation())
+    assert "five" in chat.invoke(REFUND).text
+    assert "first day" in chat.invoke("When are invoices sent?").text
+
+
+def test_a_chain(client: Client) -> None:
+    retriever = PgRagRetriever(client=client, k=1)
+    chain: RunnableSerializable[str, dict[str, Any]] = {
+        "documents": retriever,
+        "answer": ChatPgRag(client=client) | StrOutputParser(),
+    } | RunnablePassthrough()
+    result = chain.invoke(REFUND)
+    assert result["documents"][0].page_content and "five working days" in result["answer"]

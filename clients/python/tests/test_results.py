@@ -1,0 +1,106 @@
+"""What needs no database."""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+from decimal import Decimal
+from typing import Any
+from uuid import UUID
+
+import psycopg
+import pytest
+
+from pg_rag import Client, RagError, UnavailableError
+from pg_rag._errors import translate
+from pg_rag._results import answer_of
+from pg_rag._statements import call, question
+from pg_rag._stream import Pieces
+
+DETAILS: dict[str, Any] = {
+    "citations": [
+        {"marker": 1, "pipeline": "page", "source_key": "2", "quote": "A refund", "added_by_a_newer_server": 1},
+        {"marker": 9, "position": 12, "unresolved": True},
+    ],
+    "supported": True,
+    "confidence": 0.9,
+    "context": [{"number": 1, "pipeline": "page", "source_key": "2", "content": "A refund"}],
+    "trace_id": "b9d3b0a2-0d3c-4b6e-8a43-5f5d0a2d9c11",
+}
+
+
+def told(rows: list[str]) -> tuple[list[str], Pieces]:
+    pieces = Pieces()
+    return [piece for piece in map(pieces.take, rows) if piece], pieces
+
+
+def test_an_answer_has_its_citations_and_markers_of_nothing() -> None:
+    answer = answer_of("A refund [1]", DETAILS)
+    assert [it.source_key for it in answer.citations] == ["2"]
+    assert [(it.marker, it.position) for it in answer.unresolved] == [(9, 12)]
+    assert answer.trace_id == UUID(DETAILS["trace_id"])
+    assert answer.cited(answer.citations[0]) is answer.context[0]
+    assert str(answer) == "A refund [1]"
+    assert json.loads(json.dumps(answer.details()))["trace_id"] == DETAILS["trace_id"]
+
+
+def test_a_piece_is_told_as_soon_as_it_comes() -> None:
+    pieces = Pieces()
+    assert pieces.take("A refund ") == "A refund "
+    assert pieces.take("takes five days.") == "takes five days."
+    assert pieces.take(json.dumps(DETAILS)) == ""
+    assert pieces.answer().text == "A refund takes five days."
+
+
+def test_a_piece_that_looks_like_the_last_row_is_a_piece() -> None:
+    texts, pieces = told(['{"a": ', "1}", '{"b": 2}', json.dumps(DETAILS)])
+    assert "".join(texts) == '{"a": 1}{"b": 2}'
+    assert pieces.answer().text == '{"a": 1}{"b": 2}'
+
+
+def test_an_answer_that_took_the_place_of_what_was_told() -> None:
+    _, pieces = told(["Perhaps.", json.dumps({**DETAILS, "answer": None})])
+    assert pieces.answer().text is None
+
+
+def test_filters_hold_what_json_has_no_form_for() -> None:
+    _, values = call(None, "rag_retrieve", {"filter": {"day": date(2026, 5, 1), "price": Decimal("1.50")}})
+    assert values[0].dumps(values[0].obj) == '{"day": "2026-05-01", "price": "1.50"}'
+    with pytest.raises(TypeError, match="cannot hold a complex"):
+        _, values = call(None, "rag_retrieve", {"filter": {"n": 1j}})
+        values[0].dumps(values[0].obj)
+
+
+def test_arguments_that_are_none_are_left_out() -> None:
+    statement, values = call("extensions", "rag_retrieve", {"question": "q", "k": None})
+    assert statement.as_string() == '"extensions"."rag_retrieve"("question" => %s::text)'
+    assert values == ["q"]
+
+
+def test_several_pipelines_and_a_conversation() -> None:
+    arguments = question("q", {"pipeline": ["a, b", 'c"d'], "conversation": 5, "options": {"answer": {"cache": "off"}}})
+    assert arguments["pipeline"] == '{"a, b","c\\"d"}'
+    assert arguments["options"] == {"answer": {"cache": "off", "conversation": "5"}}
+
+
+def test_wrong_types_are_told_before_anything_is_sent() -> None:
+    client = Client("host=/nowhere")
+    with pytest.raises(TypeError, match="takes a list"):
+        client.embed("a")
+    with pytest.raises(TypeError, match="a text is a str"):
+        client.embed_query(["a"])  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="a question is a str"):
+        client.ask(None)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="unknown argument 'top_k'"):
+        client.ask("q", top_k=3)  # type: ignore[call-arg]
+
+
+def test_a_server_that_is_not_there_is_unavailable() -> None:
+    with pytest.raises(UnavailableError) as caught:
+        Client("host=/nowhere").ask("q")
+    assert caught.value.sqlstate is None
+    assert isinstance(caught.value.__cause__, psycopg.OperationalError)
+
+
+def test_an_error_without_sqlstate_that_is_no_outage() -> None:
+    assert type(translate(psycopg.ProgrammingError("a mistake"))) is RagError

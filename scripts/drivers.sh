@@ -1,0 +1,342 @@
+#!/usr/bin/env bash
+# The drivers of other languages, poolers and tools, each with a program of its own in tests/drivers/ that uses
+# pg_rag as docs/drivers/ shows it. Packages are pinned, and kept in $PG_RAG_CACHE/drivers.
+#
+#   scripts/drivers.sh VERSION [NAME...]    all of them, or those named, as in `scripts/drivers.sh 18 django go`
+#
+# A driver whose language or package cannot be had here is skipped with a word. With INSTALL=1 a Debian package
+# that is missing is installed, where the caller may do that. The extension is the one that is installed.
+set -euo pipefail
+# shellcheck source=scripts/env.sh
+source "$(dirname "$0")/env.sh"
+cd "$PG_RAG_SOURCE"
+
+DRIVERS=(pages package client langchain llamaindex psycopg asyncpg sqlalchemy alembic django node_pg postgres_js drizzle
+    knex prisma go jdbc sqlx ruby_pg sequel pgbouncer replication grafana bi)
+PROGRAMS=$PG_RAG_SOURCE/tests/drivers
+KEPT=$PG_RAG_CACHE/drivers
+
+main() {
+    [[ $# -ge 1 ]] || fail "which PostgreSQL?" "scripts/drivers.sh 18"
+    VERSION=$1
+    shift
+    [[ $# -gt 0 ]] || set -- "${DRIVERS[@]}"
+    local name
+    for name in "$@"; do
+        declare -F "try_$name" >/dev/null || fail "unknown driver: $name" "${DRIVERS[*]}"
+    done
+    mkdir -p "$KEPT/logs"
+    connect
+    local passed=0 failed=0 skipped=0
+    for name in "$@"; do
+        try "$name"
+    done
+    scripts/cluster.sh stop drivers "$VERSION"
+    local words="$passed of $((passed + failed)) driver tests passed"
+    [[ $skipped -eq 0 ]] || words+=", $skipped skipped"
+    echo "$words"
+    [[ $failed -eq 0 ]]
+}
+
+# The cluster that all drivers share, each in a database of its own; it publishes for the test of replication.
+connect() {
+    scripts/cluster.sh start drivers "$VERSION" fsync=off rag.ragd_start_timeout=60s wal_level=logical
+    PGHOST=$(scripts/cluster.sh socket drivers "$VERSION")
+    export PGHOST PGUSER=postgres
+    PSQL=$(dirname "$(tree_pg_config "$VERSION")")/psql
+}
+
+# Runs one driver and counts how it went. The subshell stands by itself, since in a condition bash would go on
+# after a command that fails.
+try() {
+    local log=$KEPT/logs/$1.log status
+    set +e
+    (
+        set -e
+        # Read by skip.
+        exec 3>"$log.reason"
+        "try_$1"
+    ) >"$log" 2>&1
+    status=$?
+    set -e
+    case $status in
+    0) passed=$((passed + 1)) && echo "ok      $1" ;;
+    77) skipped=$((skipped + 1)) && echo "skipped $1: $(<"$log.reason")" ;;
+    *)
+        failed=$((failed + 1))
+        echo "FAILED  $1, with this at the end of $log:"
+        tail -n 30 "$log"
+        ;;
+    esac
+}
+
+skip() {
+    echo "$*" >&3
+    exit 77
+}
+
+# Skips a driver for which a Debian package is missing.
+#   need PACKAGE CHECK...    the check is a command that succeeds where it is there
+need() {
+    local package=$1
+    shift
+    ! "$@" >/dev/null 2>&1 || return 0
+    [[ -z ${INSTALL:-} ]] || install_package "$package"
+    "$@" >/dev/null 2>&1 || skip "$package was not found (apt-get install $package)"
+}
+
+install_package() {
+    local -a as_root=()
+    [[ $EUID -eq 0 ]] || as_root=(sudo -n)
+    "${as_root[@]}" apt-get update -qq &&
+        "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$1" ||
+        echo "$1 could not be installed"
+}
+
+# An empty database with the extension, for the programs to find by PGDATABASE.
+database() {
+    export PGDATABASE=drivers_$1
+    PGOPTIONS='-c client_min_messages=error' "$PSQL" -qX -d postgres -v ON_ERROR_STOP=1 \
+        -c "DROP DATABASE IF EXISTS $PGDATABASE WITH (FORCE)" -c "CREATE DATABASE $PGDATABASE"
+    "$PSQL" -qX -v ON_ERROR_STOP=1 -c "CREATE EXTENSION pg_rag CASCADE"
+}
+
+# Prints a folder of its own for what the files say, and makes it with a command where it is not there yet.
+#   kept NAME COMMAND FILE...    the command is called with the folder and the files
+kept() {
+    local name=$1 make=$2 folder
+    shift 2
+    folder=$KEPT/$name-$(cat "$@" | sha256sum | head -c 12)
+    if [[ ! -e $folder/complete ]]; then
+        rm -rf "${KEPT:?}/$name"-*
+        mkdir -p "$folder"
+        "$make" "$folder" "$@" >&2 || return 1
+        touch "$folder/complete"
+    fi
+    echo "$folder"
+}
+
+# ---- Python
+
+python_environment() {
+    python3 -m venv "$1"
+    "$1/bin/pip" install --quiet --disable-pip-version-check --no-deps -r "$2"
+}
+
+# Sets PYTHON to an interpreter with the packages of a file.
+python_with() {
+    local folder
+    need python3-venv python3 -c 'import ensurepip, venv'
+    python3 -c 'import sys; sys.exit(sys.version_info < (3, 10))' || skip "Python is older than 3.10"
+    folder=$(kept "python-$1" python_environment "$2") || skip "packages of ${2#"$PG_RAG_SOURCE"/} cannot be had"
+    PYTHON=$folder/bin/python
+    export PYTHONDONTWRITEBYTECODE=1
+}
+
+python_program() {
+    python_with drivers "$PROGRAMS/python/requirements.txt"
+    database "$1"
+    "$PYTHON" "${@:2}"
+}
+
+try_psycopg() { python_program psycopg "$PROGRAMS/python/with_psycopg.py"; }
+try_asyncpg() { python_program asyncpg "$PROGRAMS/python/with_asyncpg.py"; }
+try_sqlalchemy() { python_program sqlalchemy "$PROGRAMS/python/with_sqlalchemy.py"; }
+try_alembic() { python_program alembic "$PROGRAMS/python/with_alembic"; }
+try_django() { python_program django "$PROGRAMS/python/with_django"; }
+try_grafana() { python_program grafana "$PROGRAMS/grafana/with_grafana.py" docker/grafana/pg_rag.json; }
+
+# The package pg-rag as users install it: from its wheel.
+client_environment() {
+    python_with client clients/python/requirements-test.txt
+    local wheels
+    wheels=$(mktemp -d "$KEPT/wheels.XXXXXX")
+    "$PYTHON" -m build --wheel --no-isolation --outdir "$wheels" clients/python
+    "$PYTHON" -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall "$wheels"/*.whl
+    rm -rf "$wheels"
+}
+
+try_package() {
+    client_environment
+    cd clients/python
+    "$PYTHON" -m ruff check --no-cache .
+    "$PYTHON" -m ruff format --no-cache --check .
+    "$PYTHON" -m mypy --cache-dir "$KEPT/mypy"
+    PG_RAG_TEST_DATABASE_URL="host=$PGHOST user=$PGUSER dbname=postgres" "$PYTHON" -m pytest -q -p no:cacheprovider
+}
+
+client_program() {
+    client_environment
+    database "$1"
+    "$PYTHON" "$PROGRAMS/python/with_$1.py"
+}
+
+try_client() { client_program client; }
+try_langchain() { client_program langchain; }
+try_llamaindex() { client_program llamaindex; }
+
+# The code on the pages of docs/drivers/ is that of the programs.
+try_pages() {
+    need python3 command -v python3
+    python3 scripts/driver_pages.py
+}
+
+# ---- Node
+
+# Without scripts of packages, which nothing here needs, and which download what is in no registry.
+node_modules() {
+    cp "$2" "$3" "$1/"
+    (cd "$1" && npm ci --silent --ignore-scripts --no-audit --no-fund)
+}
+
+# node_program NAME FOLDER FILE
+node_program() {
+    local folder
+    need nodejs command -v node
+    need npm command -v npm
+    folder=$(kept "node-$2" node_modules "$PROGRAMS/$2/package.json" "$PROGRAMS/$2/package-lock.json") ||
+        skip "packages of tests/drivers/$2 cannot be had"
+    cp "$PROGRAMS"/node/*.mjs "$PROGRAMS/$2"/* "$folder/"
+    cd "$folder"
+    if [[ -f schema.prisma ]]; then
+        # It writes the client without the engine for migrations, but wants to download that first unless it is told
+        # of one.
+        PRISMA_SCHEMA_ENGINE_BINARY=$(type -P true) CHECKPOINT_DISABLE=1 npx prisma generate
+    fi
+    database "$1"
+    node "$3"
+}
+
+try_node_pg() { node_program node_pg node with_pg.mjs; }
+try_postgres_js() { node_program postgres_js node with_postgres_js.mjs; }
+try_drizzle() { node_program drizzle node with_drizzle.mjs; }
+try_knex() { node_program knex node with_knex.mjs; }
+try_prisma() { node_program prisma prisma with_prisma.mjs; }
+
+# ---- Other languages
+
+try_go() {
+    local path=/usr/share/gocode
+    need golang-go command -v go
+    need golang-github-jackc-pgx-v4-dev test -d "$path/src/github.com/jackc/pgx/v4"
+    (cd "$PROGRAMS/go" && GO111MODULE=off GOPATH=$path GOCACHE=$KEPT/go-cache go build -o "$KEPT/with_pgx" .)
+    database go
+    "$KEPT/with_pgx"
+}
+
+try_jdbc() {
+    local java=/usr/share/java classes=$KEPT/java
+    need default-jdk-headless command -v javac
+    need libpostgresql-jdbc-java test -f "$java/postgresql.jar"
+    # The private servers have a unix socket only.
+    need libjunixsocket-java test -f "$java/junixsocket-common.jar"
+    rm -rf "$classes"
+    javac -d "$classes" -cp "$java/postgresql.jar" "$PROGRAMS/java/Example.java"
+    database jdbc
+    local socket="socketFactory=org.newsclub.net.unix.AFUNIXSocketFactory\$FactoryArg&socketFactoryArg=$PGHOST/.s.PGSQL.5432"
+    JDBC_URL="jdbc:postgresql://localhost/$PGDATABASE?user=$PGUSER&$socket" \
+        java -cp "$classes:$java/postgresql.jar:$java/junixsocket-common.jar:$java/junixsocket-native-common.jar" Example
+}
+
+try_sqlx() {
+    need cargo command -v cargo
+    local -a built=(--manifest-path "$PROGRAMS/rust/Cargo.toml" --target-dir "$KEPT/rust")
+    cargo fetch --quiet --locked --manifest-path "$PROGRAMS/rust/Cargo.toml" \
+        --target "$(rustc -vV | sed -n 's/^host: //p')" || skip "sqlx cannot be had"
+    cargo build --quiet --locked "${built[@]}"
+    database sqlx
+    "$KEPT/rust/debug/pg-rag-drivers"
+}
+
+# ruby_program NAME LIBRARY PACKAGE
+ruby_program() {
+    need "$3" ruby -e "require '$2'"
+    database "$1"
+    ruby "$PROGRAMS/ruby/with_$2.rb"
+}
+
+try_ruby_pg() { ruby_program ruby_pg pg ruby-pg; }
+try_sequel() {
+    need ruby-pg ruby -e "require 'pg'"
+    ruby_program sequel sequel ruby-sequel
+}
+
+# ---- Poolers, replication, tools
+
+try_pgbouncer() {
+    local folder=$PG_RAG_CLUSTERS/pgbouncer status=0
+    PATH=$PATH:/usr/sbin
+    need pgbouncer command -v pgbouncer
+    database pgbouncer
+    stop_pgbouncer "$folder"
+    as_server mkdir -p -m 700 "$folder"
+    {
+        sed "s|^\* =|* = host=$PGHOST|" "$PROGRAMS/pgbouncer/pgbouncer.ini"
+        printf 'unix_socket_dir = %s\npidfile = %s/pid\nlogfile = %s/log\n' "$folder" "$folder" "$folder"
+    } | as_server tee "$folder/pgbouncer.ini" >/dev/null
+    as_server "$(command -v pgbouncer)" --quiet --daemon "$folder/pgbouncer.ini"
+    python_with drivers "$PROGRAMS/python/requirements.txt"
+    PGHOST=$folder PGPORT=6432 "$PYTHON" "$PROGRAMS/pgbouncer/with_pgbouncer.py" || status=$?
+    [[ $status -eq 0 ]] || as_server tail -n 10 "$folder/log"
+    stop_pgbouncer "$folder"
+    return "$status"
+}
+
+stop_pgbouncer() {
+    local pid
+    if pid=$(as_server cat "$1/pid" 2>/dev/null); then
+        as_server kill "$pid" 2>/dev/null || true
+    fi
+    as_server rm -rf "$1"
+}
+
+try_replication() {
+    local status=0
+    database publisher
+    scripts/cluster.sh start subscriber "$VERSION" fsync=off rag.ragd_start_timeout=60s
+    replicate || status=$?
+    scripts/cluster.sh remove subscriber "$VERSION"
+    return "$status"
+}
+
+replicate() {
+    local publisher="host=$PGHOST user=$PGUSER dbname=$PGDATABASE" answers
+    local -a publish=("$PSQL" -qX -v ON_ERROR_STOP=1)
+    local -a subscribe=(env "PGHOST=$(scripts/cluster.sh socket subscriber "$VERSION")" "${publish[@]}" -d postgres)
+    "${publish[@]}" -c "DROP EXTENSION pg_rag" -f "$PROGRAMS/replication/publisher.sql" &&
+        "${subscribe[@]}" -v "publisher=$publisher" -f "$PROGRAMS/replication/subscriber.sql" &&
+        caught_up && expect "1 2" &&
+        "${publish[@]}" -f "$PROGRAMS/replication/changes.sql" &&
+        caught_up && expect "2 3" &&
+        answers=$("${subscribe[@]}" -At -f "$PROGRAMS/replication/questions.sql") && echo "$answers" &&
+        [[ $answers == *"two working days"*"opens at ten"*"2 3" ]] &&
+        "${publish[@]}" -c "TRUNCATE page" && caught_up && expect ""
+}
+
+# Waits until the subscriber has applied all that is committed.
+caught_up() {
+    local try applied
+    for try in {1..300}; do
+        applied=$("$PSQL" -qXAt -c "SELECT coalesce(bool_and(replay_lsn >= pg_current_wal_lsn()), false)
+            FROM pg_stat_replication WHERE application_name = 'help'")
+        [[ $applied == t ]] && return 0
+        sleep 0.1
+    done
+    echo "the subscriber has not caught up after $try attempts" >&2
+    return 1
+}
+
+# The keys of the rows that have chunks at the subscriber.
+expect() {
+    local found
+    found=$("${subscribe[@]}" -At -c "SELECT rag_wait('page')" \
+        -c "SELECT string_agg(source_id::text, ' ' ORDER BY source_id) FROM page_rag" | tail -n 1)
+    [[ $found == "$1" ]] || { echo "chunks of $found, not of $1" >&2 && return 1; }
+}
+
+try_bi() {
+    database bi
+    "$PSQL" -qX -v ON_ERROR_STOP=1 -f "$PROGRAMS/bi/bi.sql"
+}
+
+main "$@"

@@ -1,0 +1,102 @@
+//! # identifier: does the question name a setting, an option or a function that no passage knows?
+//!
+//! ```text
+//! "What does --no-ignore-vcs do?", passages that speak of .gitignore → yes: they cannot answer it
+//! ```
+//!
+//! What programs call by name is spelled one way. A passage that does not hold it may share every other word of the
+//! question and is about something else, so these names count more than words do.
+
+use super::ExtractPassage;
+
+/// What is left of the confidence where no passage holds a name that is asked about.
+const UNKNOWN: f32 = 0.1;
+
+/// The part of a confidence that is left: all of it where the passages hold each name of a program that `question` has.
+pub(super) fn known_share(question: &str, passages: &[ExtractPassage]) -> f32 {
+    let names: Vec<String> = identifiers(question).map(bare).collect();
+    if names.is_empty() {
+        return 1.0;
+    }
+    let texts: Vec<String> = passages
+        .iter()
+        .map(|it| format!("{}\n{}", it.heading.unwrap_or_default(), it.content).to_lowercase())
+        .collect();
+    let is_held = |name: &String| texts.iter().any(|text| text.contains(name.as_str()));
+    if names.iter().all(is_held) { 1.0 } else { UNKNOWN }
+}
+
+/// The words of `question` that only programs have.
+fn identifiers(question: &str) -> impl Iterator<Item = &str> {
+    let is_of_one =
+        |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | ':' | '.' | '(' | ')');
+    let words = question.split(move |c: char| !is_of_one(c));
+    let trimmed = words.map(|word| {
+        let word = word.trim_end_matches(['.', ':', '-']).trim_start_matches(['.', ':', '(']);
+        if word.ends_with("()") { word } else { word.trim_end_matches(')') }
+    });
+    trimmed.filter(|word| is_identifier(word))
+}
+
+fn is_identifier(word: &str) -> bool {
+    let option = word.trim_start_matches('-');
+    let is_option = matches!(word.len() - option.len(), 1 | 2)
+        && option.starts_with(|c: char| c.is_ascii_alphabetic());
+    let joins = |sign: &str| {
+        word.split(sign)
+            .filter(|part| part.contains(|c: char| c.is_ascii_alphanumeric()))
+            .nth(1)
+            .is_some()
+    };
+    is_option || joins("_") || joins("::") || word.len() > 2 && word.ends_with("()")
+}
+
+/// As it is looked for: in lower case, a function without its parentheses.
+fn bare(word: &str) -> String {
+    word.trim_end_matches("()").to_lowercase()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_programs_are_told_from_words() {
+        let found = |question| identifiers(question).collect::<Vec<_>>();
+        assert_eq!(
+            found("What does the -z flag do, and --no-ignore-vcs?"),
+            ["-z", "--no-ignore-vcs"]
+        );
+        assert_eq!(
+            found("Is max_connections more than work_mem (or not)?"),
+            ["max_connections", "work_mem"]
+        );
+        assert_eq!(found("When do I call std::mem::swap or now()?"), ["std::mem::swap", "now()"]);
+        assert_eq!(found("max_connections的默认值是多少？"), ["max_connections"]);
+        for question in [
+            "Which e-mail address is it - the old one -- or the new?",
+            "Was it in 1914-1918 (the Great War)?",
+            "Is it at 10:30 a.m.: yes or no?",
+            "_ or __ or :: or ()",
+            "",
+        ] {
+            assert!(found(question).is_empty(), "{question}");
+        }
+    }
+
+    #[test]
+    fn what_no_passage_names_is_not_answered_by_them() {
+        let passage = |content| ExtractPassage {
+            number: 1,
+            content,
+            lead: 0,
+            heading: Some("The setting `Work_Mem`"),
+            dense_similarity: None,
+        };
+        let passages = [passage("Use --hidden for hidden files.")];
+        assert_eq!(known_share("What does --hidden do?", &passages), 1.0);
+        assert_eq!(known_share("What does --no-hidden do?", &passages), UNKNOWN);
+        assert_eq!(known_share("What is work_mem?", &passages), 1.0);
+        assert_eq!(known_share("What is it?", &[]), 1.0);
+    }
+}
