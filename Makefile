@@ -1,6 +1,6 @@
 # pg_rag: from a fresh clone, `make demo` or `make test` is enough.
 #
-# PG_CONFIG names the PostgreSQL for install, uninstall and check; PG the private
+# PG_CONFIG names the PostgreSQL for install, uninstall, check and deb; PG the private
 # ones for the tests, as in `make test-sql PG=18`. DESTDIR works as usual.
 
 SHELL := /bin/bash
@@ -17,7 +17,7 @@ export PG_CONFIG DESTDIR
 ENV := source scripts/env.sh; forget_other_checkout;
 each = for version in $(PG); do scripts/test.sh $(1) $$version; done
 
-.PHONY: help setup setup-llm llama build server install uninstall check test test-unit test-pg test-sql test-system test-server test-drivers test-llm test-fresh differential fuzz lint measures demo bench bench-index bench-bm25 bench-chunking bench-latency bench-local-model bench-pipeline bench-fairness bench-retrieve bench-text-to-sql clean
+.PHONY: help setup setup-llm llama build server install uninstall check test test-unit test-pg test-sql test-system test-server test-drivers test-llm test-fresh test-deb test-image differential fuzz lint licenses docs deb measures demo bench bench-index bench-bm25 bench-chunking bench-latency bench-local-model bench-pipeline bench-fairness bench-retrieve bench-text-to-sql clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' Makefile | awk -F '\t' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -41,6 +41,9 @@ install: ## build, and install into the PostgreSQL of PG_CONFIG=... (default: th
 
 uninstall: ## remove what install put there
 	@scripts/install.sh uninstall
+
+deb: ## build Debian packages for the PostgreSQL of PG_CONFIG=..., which is Debian's; where, as in ARGS=/tmp/debs
+	@scripts/deb.sh $(ARGS)
 
 check: ## compile the extension against the PostgreSQL of PG_CONFIG=..., 15 or later
 	@scripts/setup.sh $(if $(PG_CONFIG),--without-postgres)
@@ -77,6 +80,12 @@ test-system: setup ## crashes, cancels, standby, dump and restore
 test-fresh: ## both commands on fresh Debian 12 and 13, as root and as a user; hours, as in ARGS="trixie/user"
 	@scripts/fresh.sh $(ARGS)
 
+test-deb: ## Debian packages, built, installed, asked and purged in fresh roots, as in ARGS="bookworm trixie"
+	@scripts/test_deb.sh $(ARGS)
+
+test-image: ## what docker/Dockerfile does, in a chroot, with the packages of test-deb, as in ARGS=bookworm
+	@scripts/test_image.sh $(ARGS)
+
 differential: setup ## both indexes against the table, for FOR seconds, as in FOR=3600 SEED=7
 	@PG_RAG_DIFFERENTIAL_SECONDS=$${FOR:-600} PG_RAG_DIFFERENTIAL_SEED=$${SEED:-$$RANDOM} scripts/test.sh system $(firstword $(PG)) differential
 
@@ -89,7 +98,13 @@ lint: setup ## format, clippy with warnings denied, architecture tests
 	@$(ENV) cargo clippy -p rag-server --all-targets -- -D warnings
 	@$(ENV) cargo clippy --all-targets --no-default-features --features "pg18 pg_test" -- -D warnings
 	@$(ENV) cargo test --test architecture
-	@if command -v shellcheck >/dev/null; then shellcheck scripts/*.sh .ci/run; fi
+	@if command -v shellcheck >/dev/null; then shellcheck scripts/*.sh docker/*.sh .ci/run; fi
+
+licenses: ## whether all that pg_rag is linked with is under licences that deny.toml allows
+	@scripts/licenses.sh
+
+docs: ## a site of the documentation, with mdBook; where, as in ARGS=/tmp/site
+	@scripts/docs.sh $(ARGS)
 
 measures: setup ## what the code measures: lengths, unsafe blocks, statements
 	@$(ENV) cargo test --quiet --test architecture measures -- --nocapture

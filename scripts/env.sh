@@ -1,4 +1,5 @@
 # shellcheck shell=bash
+# shellcheck disable=SC2034 # used by the scripts that source it
 # Where everything that the build needs is kept, and who runs the servers.
 # Sourced by the other scripts; to work by hand: `source scripts/env.sh`.
 #
@@ -87,6 +88,8 @@ tree_pg_config() { echo "$PG_RAG_SERVER_DIR/postgres/$1/bin/pg_config"; }
 
 # 18 from "PostgreSQL 18.4 (Debian ...)".
 pg_major() { "$1" --version | grep -oP '^PostgreSQL \K[0-9]+'; }
+
+extension_version() { sed -nE '0,/^version = "(.*)"/s//\1/p' "$PG_RAG_SOURCE/Cargo.toml"; }
 
 PG_RAG_RUN_AS=${PG_RAG_RUN_AS-$(server_user)}
 PG_RAG_SERVER_DIR=${PG_RAG_SERVER_DIR:-$(server_dir)}

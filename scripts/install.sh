@@ -4,6 +4,7 @@
 #   PG_CONFIG=/path/to/pg_config scripts/install.sh           all of it
 #   PG_CONFIG=...                scripts/install.sh uninstall
 #   PG_CONFIG=...                scripts/install.sh check     compiles, installs nothing
+#                                scripts/install.sh script    prints the installation script
 #
 # PG_CONFIG is by default the one of the private PostgreSQL 18. With DESTDIR,
 # everything goes below that folder. Where the caller may not write, sudo is used.
@@ -22,13 +23,17 @@ BUILD=${BUILD:-release}
 
 main() {
     [[ $BUILD =~ ^(release|test)$ ]] || fail "unknown build: $BUILD" "release or test"
+    if [[ ${1:-} == script ]]; then
+        installation_script
+        return
+    fi
     find_server
     forget_other_checkout
     case ${1:-install} in
     install) install_all ;;
     uninstall) uninstall ;;
     check) check ;;
-    *) fail "unknown command: $1" "install, uninstall or check" ;;
+    *) fail "unknown command: $1" "install, uninstall, check or script" ;;
     esac
 }
 
@@ -98,7 +103,7 @@ for_each_model() {
 
 installed_mark() {
     sources_digest
-    [[ $BUILD == release ]] || echo "$BUILD $(cat "$PG_RAG_SOURCE"/pgrx-tests/*.rs | sha256sum)"
+    [[ $BUILD == release ]] || echo "$BUILD $(cd "$PG_RAG_SOURCE" && cat pgrx-tests/*.rs tests/released/* | sha256sum)"
 }
 
 sources_digest() {
@@ -123,9 +128,9 @@ build_extension() {
     cp "$CARGO_TARGET_DIR/$folder/libpg_rag.so" "$stage$PKGLIBDIR/pg_rag.so"
     sed "s/@CARGO_VERSION@/$version/" "$PG_RAG_SOURCE/pg_rag.control" >"$stage$SHAREDIR/extension/pg_rag.control"
     installation_script >"$stage$SHAREDIR/extension/pg_rag--$version.sql"
+    copy_scripts "$PG_RAG_SOURCE/sql/upgrade" "$stage$SHAREDIR/extension"
+    [[ $BUILD == release ]] || copy_scripts "$PG_RAG_SOURCE/tests/released" "$stage$SHAREDIR/extension"
 }
-
-extension_version() { sed -nE '0,/^version = "(.*)"/s//\1/p' "$PG_RAG_SOURCE/Cargo.toml"; }
 
 # The pieces of sql/install, in the order in which src/pg/mod.rs names them.
 installation_script() {
@@ -136,6 +141,8 @@ installation_script() {
     done
 }
 
+copy_scripts() { find "$1" -name 'pg_rag--*.sql' -exec cp {} "$2" \;; }
+
 install_extension() {
     local file
     (cd "$1" && find . -type f -printf '%P\n') | while read -r file; do
@@ -144,7 +151,9 @@ install_extension() {
 }
 
 install_runtime() {
-    [[ -f $PG_RAG_ONNXRUNTIME ]] && for_each_model is_model_made || "$PG_RAG_SOURCE/scripts/setup.sh" --without-postgres
+    if [[ ! -f $PG_RAG_ONNXRUNTIME ]] || ! for_each_model is_model_made; then
+        "$PG_RAG_SOURCE/scripts/setup.sh" --without-postgres
+    fi
     build_ragd
     put_file "$CARGO_TARGET_DIR/ragd-$BUILD/ragd" "$PKGLIBDIR/pg_rag/ragd" 755
     put_file "$PG_RAG_ONNXRUNTIME" "$PKGLIBDIR/pg_rag/$ONNXRUNTIME_NAME" 755

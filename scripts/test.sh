@@ -54,7 +54,7 @@ in_backend() {
     local version=$1 pg_config
     shift
     pg_config=$(tree_pg_config "$version")
-    BUILD=test install_for_tests "$version"
+    BUILD='test' install_for_tests "$version"
     with_server "$version"
     PG_CONFIG=$pg_config PGHOST=$(scripts/cluster.sh socket golden "$version") PGUSER=postgres \
         pgrx-tests/run.sh "$@"

@@ -6,10 +6,14 @@
 mod boundaries;
 #[path = "architecture/floors.rs"]
 mod floors;
+#[path = "architecture/manual.rs"]
+mod manual;
 #[path = "architecture/measures.rs"]
 mod measures;
 #[path = "architecture/names.rs"]
 mod names;
+#[path = "architecture/packages.rs"]
+mod packages;
 #[path = "architecture/path.rs"]
 mod path;
 #[path = "architecture/reference.rs"]

@@ -114,5 +114,7 @@ mod tiny_e5;
 mod tree;
 #[path = "system/trust.rs"]
 mod trust;
+#[path = "system/update.rs"]
+mod update;
 #[path = "system/upgrade.rs"]
 mod upgrade;
