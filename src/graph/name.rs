@@ -28,11 +28,15 @@ pub fn normal_form(name: &str) -> String {
     let name = &name[..name.floor_char_boundary(4 * LONGEST)];
     let (mut form, mut end) = (String::with_capacity(name.len()), 0);
     for (start, word) in name.unicode_word_indices() {
-        if !form.is_empty() && start > end {
+        // A sign that is combined with a space makes a word of both.
+        let folded = folded(without_possessive(word));
+        let bare = folded.trim();
+        let is_apart = start > end || folded.starts_with(char::is_whitespace);
+        if !form.is_empty() && !bare.is_empty() && is_apart {
             form.push(' ');
         }
-        form.push_str(&folded(without_possessive(word)));
-        end = start + word.len();
+        form.push_str(bare);
+        end = if bare.is_empty() { end } else { start + word.len() };
     }
     form
 }
