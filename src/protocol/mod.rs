@@ -24,10 +24,13 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::parse::ParseOptions;
 pub use crate::prompt::messages::Message;
 pub use crate::prompt::sampling::SamplingParameters;
+pub use crate::prompt::tools::{
+    OfferedTool, RequestedCall, ToolReply, ToolTurn, ToolUse, WithoutTools,
+};
 pub use child::{ChildJob, ParseJob, ParseOutcome, SchemaOutcome};
 pub use network::{
     CallLimits, GgufFile, HostRules, KeySource, LOCAL_API, Network, PROVIDER_APIS, PrivateHosts,
-    ProviderConfig, Special, USUAL_LOCAL_CONTEXT, has_fit_port,
+    ProviderConfig, Special, ToolCalling, USUAL_LOCAL_CONTEXT, has_fit_port,
 };
 
 /// Longest body of a frame, in bytes: a text value of PostgreSQL has at most 1 GB.
@@ -285,6 +288,8 @@ pub struct GenerateRequest {
     pub max_tokens: Option<u32>,
     /// The JSON schema that the answer must fit; `None`: it is free text.
     pub schema: Option<String>,
+    /// What may be called instead of answering; where there are such tools, `schema` has no effect.
+    pub tools: Option<ToolUse>,
     /// Whether a user waits. Calls for [`Lane::Bulk`] go behind the others, and fail with
     /// [`ErrorKind::ProviderBusy`] while the provider wants to be left alone.
     pub lane: Lane,
@@ -325,6 +330,15 @@ pub struct RerankRequest {
     pub query: String,
     /// The passages' texts.
     pub passages: Vec<String>,
+}
+
+impl GenerateRequest {
+    /// The bytes of all that the language model reads.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        let messages: usize = self.messages.iter().map(|message| message.content.len()).sum();
+        messages + self.tools.as_ref().map_or(0, ToolUse::bytes)
+    }
 }
 
 impl ModelRef {
@@ -442,6 +456,8 @@ pub struct Generated {
     pub completion_tokens: Option<u64>,
     /// Calls made, the retried ones included.
     pub attempts: u32,
+    /// What it calls for; `None` where no tools were offered, be it that the provider knows none.
+    pub tools: Option<ToolReply>,
 }
 
 /// The state of ragd.

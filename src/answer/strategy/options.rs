@@ -24,6 +24,8 @@ pub struct StrategyOptions {
     pub rounds: Option<u32>,
     /// Most steps of an agent, the answer among them.
     pub max_steps: Option<u32>,
+    /// Whether a second call judges the answer of an agent, and may send it back once.
+    pub evaluate: Option<bool>,
     /// Grade from 0 to 10 from which a source counts as relevant.
     pub min_grade: Option<f32>,
     /// Tokens of all sources together.
@@ -89,6 +91,7 @@ impl StrategyOptions {
             "sub_questions" => self.sub_questions = None,
             "rounds" => self.rounds = None,
             "max_steps" => self.max_steps = None,
+            "evaluate" => self.evaluate = None,
             "min_grade" => self.min_grade = None,
             "source_tokens" => self.source_tokens = None,
             "always_retrieve" => self.always_retrieve = None,
@@ -103,6 +106,7 @@ impl StrategyOptions {
             ("sub_questions", self.sub_questions.is_some()),
             ("rounds", self.rounds.is_some()),
             ("max_steps", self.max_steps.is_some()),
+            ("evaluate", self.evaluate.is_some()),
             ("min_grade", self.min_grade.is_some()),
             ("source_tokens", self.source_tokens.is_some()),
             ("always_retrieve", self.always_retrieve.is_some()),
@@ -123,6 +127,7 @@ mod tests {
             sub_questions: Some(1),
             rounds: Some(1),
             max_steps: Some(1),
+            evaluate: Some(true),
             min_grade: Some(1.0),
             source_tokens: Some(100),
             always_retrieve: Some(true),

@@ -1,6 +1,8 @@
 //! Each strategy with a language model that says what a script wants, and what it was asked.
 
 mod agent;
+mod called;
+mod evaluated;
 mod formed;
 mod groups;
 mod judged;
@@ -161,6 +163,7 @@ impl StrategyHost for Scripted {
                 prompt_tokens: Some(self.tokens.0),
                 completion_tokens: Some(self.tokens.1),
                 attempts: 1,
+                tools: None,
             })
         });
         Ok(replies.collect())

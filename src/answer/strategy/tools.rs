@@ -9,6 +9,7 @@ use crate::error::Result;
 use crate::prompt::messages::Message;
 use crate::prompt::template::Template;
 use crate::prompt::tokens::Counter;
+use crate::prompt::tools::ToolReply;
 use crate::source::Source;
 
 /// Finds sources, reads them, counts their tokens, has a language model write, and does what an agent wants.
@@ -95,4 +96,6 @@ pub struct ModelReply {
     pub completion_tokens: Option<u64>,
     /// Calls made, the retried ones included.
     pub attempts: u32,
+    /// What it calls for; `None` where no tools were offered.
+    pub tools: Option<ToolReply>,
 }

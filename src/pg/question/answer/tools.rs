@@ -14,6 +14,7 @@ use crate::answer::strategy::{
 use crate::context::Reading;
 use crate::context::budget::Room;
 use crate::error::{Error, ErrorKind, Result};
+use crate::pg::agent_tools::AgentTool;
 use crate::pg::catalog::template;
 use crate::pg::question::federation::FederatedSearch;
 use crate::pg::ragd::call_context::CallContext;
@@ -37,6 +38,8 @@ pub struct Session<'a> {
     answer: Option<Template>,
     /// The templates of steps, by name.
     templates: Vec<(String, Template)>,
+    /// The functions that an agent was offered.
+    tools: Vec<AgentTool>,
     /// What counts tokens, and what was counted.
     tokens: Option<Tokens>,
     counted: HashMap<String, usize>,
@@ -53,6 +56,7 @@ impl<'a> Session<'a> {
             provider: None,
             answer: writing.template.clone(),
             templates: Vec::new(),
+            tools: Vec::new(),
             tokens: None,
             counted: HashMap::new(),
             begun: Instant::now(),
