@@ -1,6 +1,8 @@
 //! The strategy `agent` with tools of the providers' own protocols: what is done for calls in five formats, with whose rights, and
 //! what becomes of a provider without tools. And the evaluator.
 
+use std::time::Duration;
+
 use postgres::Client;
 use serde_json::{Value, json};
 
@@ -197,6 +199,71 @@ fn a_tool_is_offered_as_it_is_and_not_once_it_is_another() {
     let parameters = &sacks.unwrap()["function"]["parameters"];
     assert_eq!(parameters["required"], json!(["reason", "mill", "months"]));
     assert_eq!(sacks.unwrap()["function"]["strict"], true);
+}
+
+#[test]
+fn each_step_is_a_row_of_the_stream_as_soon_as_it_is_taken() {
+    let gap = Duration::from_secs(2);
+    let sum = ("calculate", json!({"reason": "a sum", "expression": "40 * 3"}));
+    let script = [
+        calls("openai", &[search_for("oil"), sum]),
+        Reply::chat("{\"steps\": 1} Lier presses oil [2].").delay(gap),
+    ];
+    let Some((_cluster, http, mut client)) = start_with_tools("openai", Server::play(script))
+    else {
+        return;
+    };
+    let mut transaction = client.transaction().unwrap();
+    let stream = format!(
+        "DECLARE told CURSOR FOR SELECT rag_answer_stream('{QUESTION}', 'docs', strategy => 'agent', k => 1)"
+    );
+    transaction.batch_execute(&stream).unwrap_or_else(|error| panic!("{}", describe(&error)));
+    let mut fetch = || -> String {
+        transaction
+            .query_one("FETCH 1 FROM told", &[])
+            .unwrap_or_else(|error| panic!("{}", describe(&error)))
+            .get(0)
+    };
+    let step = |row: &str| serde_json::from_str::<Value>(row).unwrap()["step"].clone();
+    assert_eq!(step(&fetch())["outcome"], "found sources 1");
+    assert!(http.requests().is_empty(), "the model is asked when the next row is");
+    let found = step(&fetch());
+    assert_eq!(
+        (&found["do"], &found["reason"], &found["outcome"]),
+        (&json!("search"), &json!("so"), &json!("found sources 2"))
+    );
+    assert_eq!(step(&fetch())["outcome"], "120");
+    assert_eq!(http.requests().len(), 1, "a step is a row before the next reply");
+    // What could be taken for a step comes in two rows.
+    assert_eq!(fetch(), "{");
+    assert!(fetch().starts_with("\"steps\""));
+    let mut last = fetch();
+    while !last.starts_with("{\"") {
+        last = fetch();
+    }
+    let last: Value = serde_json::from_str(&last).unwrap();
+    assert_eq!(last["usage"]["actions"].as_array().unwrap().len(), 3);
+    assert_eq!(last["citations"][0]["source_key"], "3");
+}
+
+#[test]
+fn the_rows_of_an_agent_are_for_who_has_asked() {
+    let script = [calls("openai", &[search_for("oil")]), Reply::chat("A [1].")];
+    let Some((_cluster, http, mut client)) = start_with_tools("openai", Server::play(script))
+    else {
+        return;
+    };
+    client.batch_execute("RESET ROLE").unwrap();
+    let mut transaction = client.transaction().unwrap();
+    let stream = format!(
+        "DECLARE told CURSOR FOR SELECT rag_answer_stream('{QUESTION}', 'docs', strategy => 'agent', k => 1)"
+    );
+    transaction.batch_execute(&stream).unwrap();
+    transaction.query_one("FETCH 1 FROM told", &[]).unwrap();
+    transaction.batch_execute("SET LOCAL ROLE agent").unwrap();
+    let error = transaction.query_one("FETCH 1 FROM told", &[]).unwrap_err();
+    assert!(describe(&error).contains("the role has changed"), "{}", describe(&error));
+    assert!(http.requests().is_empty());
 }
 
 #[test]

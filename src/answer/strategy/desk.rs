@@ -1,6 +1,9 @@
 //! Where a strategy works: sources with their numbers, calls within the budget.
 
 mod acting;
+mod paused;
+
+pub use paused::PausedDesk;
 
 use std::collections::{BTreeSet, HashMap};
 

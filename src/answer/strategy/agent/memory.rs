@@ -91,14 +91,14 @@ impl AgentMemory {
         (1..).zip(&self.steps).map(note).collect()
     }
 
-    /// Each step as users see it.
+    /// Each step as users see it, but for the first ones, `from` in number.
     #[must_use]
-    pub fn told(&self) -> Value {
+    pub fn told(&self, from: usize) -> Value {
         let told = |DoneStep { action, said, reason, outcome, .. }: &DoneStep| {
             let said: String = said.chars().take(LONGEST).collect();
             json!({"do": action, "what": said, "reason": reason, "outcome": outcome})
         };
-        self.steps.iter().map(told).collect()
+        self.steps.iter().skip(from).map(told).collect()
     }
 }
 
@@ -176,7 +176,7 @@ mod tests {
             memory.notes(),
             ["Step 1: search \"Who?\": found sources 1, 3", "Step 2: calculate 1 + 1 (a sum): 2"]
         );
-        assert_eq!(memory.told()[1]["reason"], "a sum");
+        assert_eq!(memory.told(0)[1]["reason"], "a sum");
         memory.keep(&search(&"x".repeat(5000)), "", String::new(), StepEnd::Done);
         assert_eq!(memory.notes()[2].len(), LONGEST);
     }

@@ -34,6 +34,8 @@ pub use offered::schema as reply_schema;
 
 use std::collections::BTreeSet;
 
+use serde_json::Value;
+
 use self::action::AgentTurn;
 use self::conversation::AgentConversation;
 use self::memory::{AgentMemory, StepEnd};
@@ -71,22 +73,60 @@ pub static STRATEGY: AnswerStrategy = AnswerStrategy {
 };
 
 fn answer(desk: &mut Desk<'_>) -> Result<StrategyResult> {
-    let mut left = desk.options.max_steps.unwrap_or(STEPS);
-    let mut work = AgentWork::begun(desk)?;
-    // The last step is an answer in any case.
-    while left > 1 {
-        match work.turn(desk, left)? {
-            TurnResult::Answered(text) if work.is_complete(desk, &text)? => {
-                desk.tell("actions", work.memory.told());
-                return Ok(work.accepted(text));
-            }
-            TurnResult::Answered(_) => left -= 1,
-            TurnResult::Done(steps) => left -= steps,
-            TurnResult::Over => break,
+    let mut run = AgentRun::begun(desk)?;
+    loop {
+        if let Some(written) = run.go_on(desk)? {
+            return Ok(written);
         }
     }
-    desk.tell("actions", work.memory.told());
-    work.last(desk)
+}
+
+/// An answer that an agent is working on, reply by reply.
+pub struct AgentRun {
+    work: AgentWork,
+    /// Steps that are left, with the answer.
+    left: u32,
+    /// How many steps were told of.
+    told: usize,
+}
+
+impl AgentRun {
+    /// The question is looked up.
+    pub fn begun(desk: &mut Desk<'_>) -> Result<AgentRun> {
+        let left = desk.options.max_steps.unwrap_or(STEPS);
+        Ok(AgentRun { work: AgentWork::begun(desk)?, left, told: 0 })
+    }
+
+    /// Takes the steps of one more reply. Where there is no further one, the answer, or what is to be asked for it.
+    pub fn go_on(&mut self, desk: &mut Desk<'_>) -> Result<Option<StrategyResult>> {
+        let work = &mut self.work;
+        // The last step is an answer in any case.
+        if self.left > 1 {
+            self.left -= match work.turn(desk, self.left)? {
+                TurnResult::Answered(text) if work.is_complete(desk, &text)? => {
+                    desk.tell("actions", work.memory.told(0));
+                    return Ok(Some(work.accepted(text)));
+                }
+                TurnResult::Answered(_) => 1,
+                TurnResult::Done(steps) => steps,
+                TurnResult::Over => self.left - 1,
+            };
+        }
+        if self.left > 1 {
+            return Ok(None);
+        }
+        desk.tell("actions", work.memory.told(0));
+        work.last(desk).map(Some)
+    }
+
+    /// The steps since this was asked before, as users see them.
+    pub fn news(&mut self) -> Vec<Value> {
+        let from = std::mem::replace(&mut self.told, self.work.memory.count());
+        match self.work.memory.told(from) {
+            Value::Array(steps) => steps,
+            _ => Vec::new(),
+        }
+    }
 }
 
 /// An agent at work.

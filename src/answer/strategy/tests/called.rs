@@ -206,3 +206,37 @@ fn whatever_is_called_the_budget_holds() {
         assert!(done.outcome.usage["calls"].as_u64().unwrap() <= 1 + tokens / 550, "{tokens}");
     }
 }
+
+#[test]
+fn an_agent_goes_on_reply_by_reply() {
+    let sums = ["1 + 1", "2 + 2"].map(|sum| ("calculate", json!({"expression": sum})));
+    let script = [calls(&sums), calls(&[search("What of Ghent?")]), "A [2]."];
+    let given = options(json!({}));
+    let mut tools = scripted(&FINDS, &script);
+    tools.acting.offers_tools = true;
+    let (mut paused, mut told) = (None, Vec::new());
+    let ended = loop {
+        let progress = super::super::step(paused.take(), QUESTION, &given, &mut tools).unwrap();
+        let outcome = |step: &Value| step["outcome"].as_str().unwrap().to_owned();
+        told.push(progress.steps.iter().map(outcome).collect::<Vec<_>>());
+        match progress.next {
+            AgentNext::Steps(answer) => paused = Some(*answer),
+            AgentNext::Ends(ended) => break ended,
+        }
+    };
+    let expected = [vec!["found sources 1"], vec!["2", "4"], vec!["found sources 2, 1"], vec![]];
+    assert_eq!(told, expected);
+    let BegunAnswer::Done(draft) = *ended else { panic!("the answer is there") };
+    assert_eq!(draft.text, "A [2].");
+    // It is what the answer is that is written at once.
+    let whole = work(AgentOffers::default(), json!({}), &script);
+    assert_eq!((&*draft, whole.text()), (&whole.outcome, "A [2]."));
+    let mut tools = scripted(&FINDS, &["A [1]."]);
+    let given = options(json!({"max_steps": 1}));
+    let begun = super::super::step(None, QUESTION, &given, &mut tools).unwrap();
+    let AgentNext::Steps(begun) = begun.next else { panic!("nothing was asked") };
+    let last = super::super::step(Some(*begun), QUESTION, &given, &mut tools).unwrap();
+    assert!(last.steps.is_empty());
+    let AgentNext::Ends(last) = last.next else { panic!("no step is left") };
+    assert!(matches!(*last, BegunAnswer::Asking(_)));
+}

@@ -47,6 +47,18 @@ pub struct Session<'a> {
     retrieving: Duration,
 }
 
+/// The tools of an answer while nobody uses them.
+pub struct PausedSession {
+    provider: Option<ProviderConfig>,
+    answer: Option<Template>,
+    templates: Vec<(String, Template)>,
+    tools: Vec<AgentTool>,
+    tokens: Option<Tokens>,
+    counted: HashMap<String, usize>,
+    begun: Instant,
+    retrieving: Duration,
+}
+
 impl<'a> Session<'a> {
     /// Tools that only look at prompts and ask no language model.
     pub fn looking(search: &'a FederatedSearch, writing: &'a Writing) -> Session<'a> {
@@ -71,6 +83,44 @@ impl<'a> Session<'a> {
         provider: ProviderConfig,
     ) -> Session<'a> {
         Session { provider: Some(provider), ..Session::looking(search, writing) }
+    }
+
+    /// The tools without what they work on, for a while in which nobody uses them.
+    pub fn pause(self) -> PausedSession {
+        let Session {
+            provider, answer, templates, tools, tokens, counted, begun, retrieving, ..
+        } = self;
+        PausedSession { provider, answer, templates, tools, tokens, counted, begun, retrieving }
+    }
+
+    /// The tools that were put aside, for the same search and writing.
+    pub fn resume(
+        search: &'a FederatedSearch,
+        writing: &'a Writing,
+        paused: PausedSession,
+    ) -> Session<'a> {
+        let PausedSession {
+            provider,
+            answer,
+            templates,
+            tools,
+            tokens,
+            counted,
+            begun,
+            retrieving,
+        } = paused;
+        Session {
+            search,
+            writing,
+            provider,
+            answer,
+            templates,
+            tools,
+            tokens,
+            counted,
+            begun,
+            retrieving,
+        }
     }
 
     /// How long was searched.
