@@ -202,8 +202,9 @@ fn whatever_is_called_the_budget_holds() {
         let again = calls(&[search("What of Ghent?"), search("What of Bruges?")]);
         let mut tools = scripted(&FINDS, &[again, again, again, again, "A [1].", "A [1]."]);
         (tools.acting.offers_tools, tools.tokens) = (true, (500, 50));
-        let done = run_with("agent", QUESTION, given, tools);
-        assert!(done.outcome.usage["calls"].as_u64().unwrap() <= 1 + tokens / 550, "{tokens}");
+        let agent = named(Some("agent")).unwrap();
+        let outcome = run(agent, QUESTION, &options(given), &mut tools).unwrap();
+        assert!(outcome.usage["calls"].as_u64().unwrap() <= 1 + tokens / 550, "{tokens}");
     }
 }
 
