@@ -326,6 +326,7 @@ fn a_provider_it_does_not_know_is_named() {
         sampling: Default::default(),
         max_tokens: None,
         schema: None,
+        tools: None,
         lane: Lane::Query,
     });
     let error = ragd.connect().call(&request).unwrap_err();
@@ -404,6 +405,7 @@ fn told_by(server: &Server) -> Request {
         sampling: Default::default(),
         max_tokens: None,
         schema: None,
+        tools: None,
         lane: Lane::Query,
     })
 }

@@ -31,6 +31,7 @@ fn an_answer_comes_back_with_its_counts() {
         prompt_tokens: Some(11),
         completion_tokens: Some(7),
         attempts: 1,
+        tools: None,
     };
     assert_eq!(generated, expected);
 }
@@ -480,6 +481,7 @@ fn request_to(base_url: &str) -> GenerateRequest {
         sampling: Default::default(),
         max_tokens: None,
         schema: None,
+        tools: None,
         lane: Lane::Query,
     }
 }

@@ -252,6 +252,7 @@ fn check_heard(api: &str, reply: Reply, text: &str, reason: &str, tokens: (u64, 
         prompt_tokens: Some(tokens.0),
         completion_tokens: Some(tokens.1),
         attempts: 1,
+        tools: None,
     };
     assert_eq!(ask(api, reply).unwrap(), expected, "{api}");
 }

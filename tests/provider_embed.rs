@@ -356,6 +356,7 @@ fn what_a_language_model_says_holds_for_embeddings_too() {
         sampling: Default::default(),
         max_tokens: None,
         schema: None,
+        tools: None,
         lane: Lane::Query,
     };
     let error =

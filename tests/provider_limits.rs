@@ -417,6 +417,7 @@ fn write_in(lane: Lane, provider: &ProviderConfig, memory: &ProviderMemory) -> R
         sampling: Default::default(),
         max_tokens: None,
         schema: None,
+        tools: None,
         lane,
     };
     generate(&request, memory, &Unlimited, &|| false).map(|generated| generated.text)

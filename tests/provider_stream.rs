@@ -37,6 +37,7 @@ fn each_piece_is_told_when_it_comes() {
         prompt_tokens: Some(11),
         completion_tokens: Some(7),
         attempts: 1,
+        tools: None,
     };
     assert_eq!(told.outcome.unwrap(), expected);
 }
@@ -325,6 +326,7 @@ fn request(server: &Server) -> GenerateRequest {
         sampling: Default::default(),
         max_tokens: None,
         schema: None,
+        tools: None,
         lane: Lane::Query,
     }
 }

@@ -180,6 +180,7 @@ fn request(base_url: &str, ca_file: Option<String>) -> GenerateRequest {
         sampling: Default::default(),
         max_tokens: None,
         schema: None,
+        tools: None,
         lane: Lane::Query,
     }
 }

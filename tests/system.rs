@@ -19,6 +19,8 @@ mod at_work;
 mod bm25;
 #[path = "system/callable.rs"]
 mod callable;
+#[path = "system/called_tools.rs"]
+mod called_tools;
 #[path = "system/cancel.rs"]
 mod cancel;
 #[path = "system/cluster.rs"]

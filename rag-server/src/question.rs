@@ -65,6 +65,8 @@ pub enum History {
 /// A part of a told answer.
 #[derive(Debug)]
 pub enum Piece {
+    /// A step that an agent has taken, before the first words.
+    Step(Value),
     /// Words of the answer.
     Text(String),
     /// What `rag_answer_details` has beside the answer; the last part.
@@ -265,15 +267,19 @@ async fn tell_all(
     let sql = include_str!("../sql/answer_stream.sql");
     let portal = transaction.bind(sql, &question.parameters(&options)).await?;
     let mut held: Option<(String, Value)> = None;
+    let mut may_be_step = true;
     let mut patience = SLOWEST_READER;
     while let Some(row) = transaction.query_portal(&portal, 1).await?.first() {
         if let Some((text, _)) = held.take() {
-            send(sender, text, &mut patience).await?;
+            send(sender, Piece::Text(text), &mut patience).await?;
         }
         let text: String = row.get(0);
-        match details(&text) {
-            Some(details) => held = Some((text, details)),
-            None => send(sender, text, &mut patience).await?,
+        let step = if may_be_step { step(&text) } else { None };
+        may_be_step = step.is_some();
+        match (step, details(&text)) {
+            (Some(step), _) => send(sender, Piece::Step(step), &mut patience).await?,
+            (None, Some(details)) => held = Some((text, details)),
+            (None, None) => send(sender, Piece::Text(text), &mut patience).await?,
         }
     }
     transaction.commit().await?;
@@ -285,13 +291,22 @@ async fn tell_all(
 /// Sends a piece. The time that it waits for the reader is taken from `patience`.
 async fn send(
     sender: &mpsc::Sender<Result<Piece, Failure>>,
-    text: String,
+    piece: Piece,
     patience: &mut Duration,
 ) -> Result<(), Untold> {
     let began = Instant::now();
-    let sent = sender.send_timeout(Ok(Piece::Text(text)), *patience).await;
+    let sent = sender.send_timeout(Ok(piece), *patience).await;
     *patience = patience.saturating_sub(began.elapsed());
     sent.map_err(|_| Untold::TooSlow)
+}
+
+/// The step of an agent, if a row is one. Rows are steps until the first that is none.
+fn step(text: &str) -> Option<Value> {
+    if !text.starts_with('{') {
+        return None;
+    }
+    let Value::Object(mut row) = serde_json::from_str(text).ok()? else { return None };
+    row.remove("step").filter(|step| step.is_object() && row.is_empty())
 }
 
 /// The details, if a row may be them.
@@ -325,6 +340,21 @@ mod tests {
         assert!(details("{\"citations\": []}").is_none());
         assert!(details("{ is no JSON").is_none());
         assert!(details("The office opens at nine. [1]").is_none());
+    }
+
+    #[test]
+    fn only_an_object_of_a_step_alone_is_a_step() {
+        assert_eq!(step(r#"{"step": {"do": "search"}}"#), Some(json!({"do": "search"})));
+        for row in [
+            "{",
+            "The office opens at nine.",
+            r#"{"step": 1}"#,
+            r#"{"step": {}, "a": 1}"#,
+            r#"[{"step": {}}]"#,
+            "{}",
+        ] {
+            assert_eq!(step(row), None, "{row}");
+        }
     }
 
     #[test]

@@ -97,7 +97,7 @@ impl<F: Frames, G> Rest<F, G> {
         };
         // An answer without its end is not to look like a whole one.
         let piece = piece.unwrap_or_else(|| Err(broken_off()));
-        self.is_over = !matches!(piece, Ok(Piece::Text(_)));
+        self.is_over = !matches!(piece, Ok(Piece::Step(_) | Piece::Text(_)));
         Some(self.frames.frames(piece))
     }
 }
@@ -111,6 +111,7 @@ mod tests {
     impl Frames for Words {
         fn frames(&mut self, piece: Result<Piece, Failure>) -> String {
             match piece {
+                Ok(Piece::Step(step)) => step.to_string(),
                 Ok(Piece::Text(text)) => text,
                 Ok(Piece::Details(details)) => details.to_string(),
                 Err(failure) => failure.message,
@@ -134,6 +135,8 @@ mod tests {
         let text = || Ok(Piece::Text("Nine. ".to_owned()));
         let details = || Ok(Piece::Details(serde_json::json!(1)));
         assert_eq!(told(vec![text(), details()]).await.unwrap(), "Nine. 1");
+        let step = Ok(Piece::Step(serde_json::json!(0)));
+        assert_eq!(told(vec![step, text(), details()]).await.unwrap(), "0Nine. 1");
         assert_eq!(told(vec![details()]).await.unwrap(), "1");
         assert_eq!(told(vec![text()]).await.unwrap(), "Nine. the answer was broken off");
         let failed = told(vec![text(), Err(Failure::request("no"))]).await;

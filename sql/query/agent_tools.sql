@@ -9,6 +9,14 @@ JOIN pg_namespace AS n ON n.oid = p.pronamespace
 WHERE NOT $2 OR t.name = ANY ($1)
 ORDER BY t.name
 
+-- name: is_there
+-- $1: function, $2: its name with its schema. Whether it is there by that name, which with the types of its arguments,
+-- that never change, is its own.
+SELECT EXISTS (
+    SELECT FROM pg_proc AS p
+    JOIN pg_namespace AS n ON n.oid = p.pronamespace
+    WHERE p.oid = $1 AND format('%I.%I', n.nspname, p.proname) = $2)
+
 -- name: function
 -- $1: function. Its name, whether it is a plain function, whether it has a variable number of arguments, and whether it
 -- returns something that has a value.

@@ -32,6 +32,8 @@ pub struct AnswerOptions {
     pub rounds: Option<u32>,
     /// Most steps of an agent, the answer among them.
     pub max_steps: Option<u32>,
+    /// Whether a second call judges the answer of an agent, and may send it back once; `None`: it doesn't.
+    pub evaluate: Option<bool>,
     /// Names of the functions that an agent may call; `None`: all that the caller may.
     pub tools: Option<Vec<String>>,
     /// Most communities that are read.
@@ -152,6 +154,7 @@ impl AnswerOptions {
             communities: self.communities,
             community_chunks: self.community_chunks,
             community_level: self.community_level,
+            evaluate: self.evaluate,
             min_grade: self.min_grade,
             source_tokens: self.source_tokens,
             always_retrieve: self.always_retrieve,

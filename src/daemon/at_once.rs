@@ -124,6 +124,7 @@ mod tests {
             sampling: Default::default(),
             max_tokens: None,
             schema: None,
+            tools: None,
             lane: Lane::Query,
         };
         GenerateMany { requests: (0..count).map(request).collect(), within_ms }
@@ -136,6 +137,7 @@ mod tests {
             prompt_tokens: None,
             completion_tokens: None,
             attempts: 1,
+            tools: None,
         }
     }
 

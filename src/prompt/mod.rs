@@ -7,7 +7,7 @@
 //! [`messages`] puts text that is not trusted between lines that its writers could not know, and
 //! [`template`] says in which words the model is asked. [`writer`] is what replies. A reply is not
 //! trusted either: [`list`] and [`object`] take of it what they understand. [`sampling`] says how the
-//! model chooses its words, and [`tokens`] how much of its context a text takes.
+//! model chooses its words, [`tools`] what it may call, and [`tokens`] how much of its context a text takes.
 
 pub mod list;
 pub mod messages;
@@ -15,4 +15,5 @@ pub mod object;
 pub mod sampling;
 pub mod template;
 pub mod tokens;
+pub mod tools;
 pub mod writer;

@@ -1,7 +1,8 @@
 //! # protocol: what do a session and ragd say to each other?
 //!
-//! [`network`] says how a provider is reached, and [`apis`] what it can be asked for; [`child`] is what ragd and its
-//! child processes say to each other, and [`local_model`] what it and the process of a local language model do.
+//! [`network`] says how a provider is reached, [`apis`] what it can be asked for, and [`generate`] how it is asked to
+//! write; [`child`] is what ragd and its child processes say to each other, and [`local_model`] what it and the process
+//! of a local language model do.
 //!
 //! A frame is a little-endian `u32` length and so many bytes of postcard. A connection
 //! carries one request at a time; the session cancels by closing it. ragd answers each
@@ -10,6 +11,7 @@
 
 pub mod apis;
 pub mod child;
+pub mod generate;
 pub mod local_model;
 pub mod network;
 
@@ -24,10 +26,14 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::parse::ParseOptions;
 pub use crate::prompt::messages::Message;
 pub use crate::prompt::sampling::SamplingParameters;
+pub use crate::prompt::tools::{
+    OfferedTool, RequestedCall, ToolReply, ToolTurn, ToolUse, WithoutTools,
+};
 pub use child::{ChildJob, ParseJob, ParseOutcome, SchemaOutcome};
+pub use generate::{GenerateMany, GenerateOutcome, GenerateRequest, Generated};
 pub use network::{
     CallLimits, GgufFile, HostRules, KeySource, LOCAL_API, Network, PROVIDER_APIS, PrivateHosts,
-    ProviderConfig, Special, USUAL_LOCAL_CONTEXT, has_fit_port,
+    ProviderConfig, Special, ToolCalling, USUAL_LOCAL_CONTEXT, has_fit_port,
 };
 
 /// Longest body of a frame, in bytes: a text value of PostgreSQL has at most 1 GB.
@@ -272,34 +278,6 @@ pub struct LocalModelInfo {
     pub digest: String,
 }
 
-/// A chat completion to be made by a provider.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct GenerateRequest {
-    /// The provider that makes it.
-    pub provider: ProviderConfig,
-    /// What was said so far, oldest first.
-    pub messages: Vec<Message>,
-    /// How the model chooses its words.
-    pub sampling: SamplingParameters,
-    /// Longest answer in tokens; `None`: the provider's default.
-    pub max_tokens: Option<u32>,
-    /// The JSON schema that the answer must fit; `None`: it is free text.
-    pub schema: Option<String>,
-    /// Whether a user waits. Calls for [`Lane::Bulk`] go behind the others, and fail with
-    /// [`ErrorKind::ProviderBusy`] while the provider wants to be left alone.
-    pub lane: Lane,
-}
-
-/// Chat completions to be made at once, as far as that is possible.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct GenerateMany {
-    /// The requests, in any order.
-    pub requests: Vec<GenerateRequest>,
-    /// Limit for all of them together; those that are not done by then have timed out. `None`:
-    /// each has its own limit and no other.
-    pub within_ms: Option<u64>,
-}
-
 /// Texts to be embedded by a provider.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct EmbedRequest {
@@ -424,24 +402,6 @@ pub enum Response {
         /// What hangs and since when, in words; `None`: nothing does.
         hang: Option<String>,
     },
-}
-
-/// What became of one of several texts.
-pub type GenerateOutcome = std::result::Result<Generated, Error>;
-
-/// What a provider wrote.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Generated {
-    /// The text of the first choice.
-    pub text: String,
-    /// "stop", "length", "content_filter", or a word of the provider's own.
-    pub finish_reason: String,
-    /// Tokens read, if the provider says.
-    pub prompt_tokens: Option<u64>,
-    /// Tokens written, if the provider says.
-    pub completion_tokens: Option<u64>,
-    /// Calls made, the retried ones included.
-    pub attempts: u32,
 }
 
 /// The state of ragd.

@@ -55,6 +55,26 @@ pub struct Special {
     pub num_ctx: Option<u32>,
     /// The file of a local model; only [`LOCAL_API`].
     pub file: Option<GgufFile>,
+    /// How the model is offered what it may call.
+    pub tools: ToolCalling,
+}
+
+/// How a model is offered what it may call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum ToolCalling {
+    /// As tools of the protocol; where it or the model knows none, as JSON.
+    #[default]
+    Native,
+    /// As JSON of a schema.
+    Json,
+}
+
+impl ProviderConfig {
+    /// Whether the model is to be offered tools in the way of its protocol. A local one is held to JSON by a grammar.
+    #[must_use]
+    pub fn offers_tools(&self) -> bool {
+        self.api != LOCAL_API && self.special.tools == ToolCalling::Native
+    }
 }
 
 /// The file of a local model, as it was registered.

@@ -6,6 +6,7 @@
 //! → {"content": [{"type": "text", "text": ...}], "stop_reason": "end_turn", "usage": {...}}
 //! ```
 //!
+//! Tools are called by content of the type `tool_use`, and told what came of it by `tool_result` in the next turn of the user.
 //! An answer in the form of a schema is asked for as the input of a tool that the model must
 //! call. Such an input is an object, so any other schema becomes a member of one.
 
@@ -15,6 +16,8 @@ use super::chat::{self, ChatProtocol, ChatQuestion, Heard, translated};
 use super::dialect::Dialect;
 use super::errors::CallPurpose;
 use super::sampling::{SamplingNames, SamplingParameter};
+use super::tools;
+use crate::protocol::{OfferedTool, RequestedCall};
 
 /// How Anthropic's API is called: its headers, and the end of its address.
 pub const DIALECT: Dialect = Dialect {
@@ -67,7 +70,8 @@ impl ChatProtocol for Messages {
 
     fn body(asked: &ChatQuestion<'_>) -> Value {
         let turn = |(role, text): &(&str, String)| json!({"role": role, "content": text});
-        let messages: Vec<Value> = asked.turns.turns.iter().map(turn).collect();
+        let turns = asked.turns.turns.iter().map(turn);
+        let messages: Vec<Value> = turns.chain(tools::messages(asked.tools, results)).collect();
         let mut body = json!({
             "model": asked.provider.model,
             "messages": messages,
@@ -78,6 +82,9 @@ impl ChatProtocol for Messages {
             body["system"] = json!(system);
         }
         asked.sampling.members().for_each(|(name, value)| body[name] = value);
+        if let Some(used) = asked.tools {
+            body["tools"] = used.tools.iter().map(offered).collect();
+        }
         if let Some(schema) = asked.schema() {
             let tool = tool(schema);
             body["tool_choice"] = json!({"type": "tool", "name": tool["name"]});
@@ -89,7 +96,13 @@ impl ChatProtocol for Messages {
     fn whole(reply: &Value, heard: &mut Heard) -> Result<(), String> {
         let content = reply.get("content").filter(|content| content.is_array());
         let content = content.ok_or("no content")?;
-        heard.text = input(content).unwrap_or_else(|| chat::texts(content));
+        match heard.is_offered_tools() {
+            true => {
+                heard.text = chat::texts(content);
+                heard.calls(calls(content), &sent_back(content));
+            }
+            false => heard.text = input(content).unwrap_or_else(|| chat::texts(content)),
+        }
         end(reply.get("stop_reason"), heard);
         heard.count(reply, "/usage/input_tokens", "/usage/output_tokens");
         Ok(())
@@ -114,6 +127,44 @@ fn end(reason: Option<&Value>, heard: &mut Heard) {
     heard.finish_reason = Some(translated(reason, REASONS));
 }
 
+fn offered(tool: &OfferedTool) -> Value {
+    json!({
+        "name": tool.name,
+        "description": tool.description,
+        "input_schema": tools::parameters(tool),
+    })
+}
+
+/// The calls of `content`, in their order.
+fn calls(content: &Value) -> Vec<RequestedCall> {
+    let call = |part: &Value| {
+        let word = |name: &str| part.get(name).and_then(Value::as_str).unwrap_or_default();
+        let arguments = part.get("input").map_or_else(|| "{}".to_owned(), Value::to_string);
+        RequestedCall { id: word("id").to_owned(), name: word("name").to_owned(), arguments }
+    };
+    let parts = content.as_array().map(Vec::as_slice).unwrap_or_default();
+    parts.iter().filter(is_call).map(call).collect()
+}
+
+fn is_call(part: &&Value) -> bool {
+    part.get("type").is_some_and(|kind| kind == "tool_use")
+}
+
+/// The message of `content`. Empty texts, which a model may write, are refused when they come back.
+fn sent_back(content: &Value) -> Value {
+    let parts = content.as_array().map(Vec::as_slice).unwrap_or_default();
+    let is_empty = |part: &&Value| part.get("text").is_some_and(|text| text == "");
+    let parts: Vec<&Value> = parts.iter().filter(|part| !is_empty(part)).collect();
+    json!({"role": "assistant", "content": parts})
+}
+
+/// All results of a turn are one message.
+fn results(answered: Vec<(&RequestedCall, &str)>) -> Vec<Value> {
+    let result = |(call, text): (&RequestedCall, &str)| json!({"type": "tool_result", "tool_use_id": call.id, "content": text});
+    let content: Vec<Value> = answered.into_iter().map(result).collect();
+    vec![json!({"role": "user", "content": content})]
+}
+
 /// The tool that takes an answer in the form of `schema`. Definitions stay at the root, where
 /// references look for them.
 fn tool(schema: &Value) -> Value {
@@ -134,7 +185,6 @@ fn tool(schema: &Value) -> Value {
 
 /// What a tool of `content` was called with.
 fn input(content: &Value) -> Option<String> {
-    let is_call = |part: &&Value| part.get("type").is_some_and(|kind| kind == "tool_use");
     let call = content.as_array()?.iter().find(is_call)?;
     let input = call.get("input")?;
     match call.get("name")?.as_str()? {

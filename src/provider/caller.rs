@@ -25,8 +25,8 @@ use super::key::ApiKey;
 use super::limit::{NotAdmitted, Permit, TurnRequest};
 use super::provider_state::ProviderMemory;
 use super::retry::{self, CallAttempts, CallError, Policy, Remedy};
-use super::schema_support::ModelOfProvider;
 use super::stream::{Decoder, Hear, Listener, Streamed};
+use super::support::ModelOfProvider;
 use crate::error::{Error, Result};
 use crate::protocol::{Generated, Lane, ProviderConfig};
 

@@ -1,8 +1,8 @@
 //! How is a model asked to write, and what did it say?
 //!
 //! ```text
-//! (messages, limits, schema) → body of a request
-//! (a reply, or its events)   → text, why it ends, tokens read and written
+//! (messages, limits, schema or tools) → body of a request
+//! (a reply, or its events)            → text or calls of tools, why it ends, tokens read and written
 //! ```
 //!
 //! A protocol is a [`ChatProtocol`]: how the body looks, and where in a reply and in the events of a
@@ -21,10 +21,14 @@ use super::retry::{CallAttempts, CallError, Remedy};
 use super::sampling::{RequestedSampling, SAMPLING_NAMES, SamplingNames};
 use super::schema::{Manner, ResponseFormat};
 use super::stream::{EventReader, Hear, Streamed};
+use super::support::ModelOfProvider;
+use super::tools::{self, ToolRefusal};
 use super::turns::MessageTurns;
 use crate::account::tokens_of;
 use crate::error::{Error, ErrorKind, Result};
-use crate::protocol::{GenerateRequest, Generated, ProviderConfig};
+use crate::protocol::{
+    GenerateRequest, Generated, ProviderConfig, RequestedCall, ToolReply, ToolUse,
+};
 
 /// What a reply should be, in messages.
 pub const ANSWER: &str = "a chat completion";
@@ -67,6 +71,10 @@ pub struct ChatQuestion<'a> {
     pub max_tokens: Option<u32>,
     /// The form that the answer must have.
     pub form: Option<ResponseFormat>,
+    /// What may be called, and was called before.
+    pub tools: Option<&'a ToolUse>,
+    /// Whether tools were offered and refused.
+    refused: Option<ToolRefusal>,
     /// Whether the answer should come in pieces.
     pub stream: bool,
 }
@@ -81,9 +89,29 @@ impl<'a> ChatQuestion<'a> {
             turns: MessageTurns::of(&request.messages),
             sampling,
             max_tokens: request.max_tokens,
-            form: request.schema.as_deref().map(ResponseFormat::new).transpose()?,
+            form: form_of(request)?,
+            tools: request.tools.as_ref(),
+            refused: None,
             stream,
         })
+    }
+
+    /// Asks for what takes the place of tools, if there are any.
+    fn forgo_tools(&mut self) -> Result<()> {
+        if let Some(used) = self.tools.take() {
+            self.turns = MessageTurns::of(&used.otherwise.messages);
+            self.form = Some(ResponseFormat::new(&used.otherwise.schema)?);
+        }
+        Ok(())
+    }
+
+    /// Whether `reply` refuses tools, so that the question goes on without them.
+    fn give_in_tools(&mut self, reply: &HttpReply) -> bool {
+        if self.tools.is_none() {
+            return false;
+        }
+        self.refused = ToolRefusal::of(reply);
+        self.refused.is_some() && self.forgo_tools().is_ok()
     }
 
     /// The request with its form, if it has one, asked for in that `manner`.
@@ -107,12 +135,13 @@ impl<'a> ChatQuestion<'a> {
 
     /// Whether the question was changed so that this refusal cannot recur.
     fn give_in(&mut self, reply: &HttpReply) -> bool {
-        if !matches!(reply.status, 400 | 422) {
-            return false;
-        }
         let said = explanation(&reply.body).to_lowercase();
-        if self.sampling.give_up(&said) {
+        let is_of_request = matches!(reply.status, 400 | 422);
+        if is_of_request && self.sampling.give_up(&said) || self.give_in_tools(reply) {
             return true;
+        }
+        if !is_of_request {
+            return false;
         }
         let Some(form) = self.form.as_mut() else { return false };
         let gave_in = form.give_in(&said);
@@ -136,9 +165,28 @@ pub struct Heard {
     pub prompt_tokens: Option<u64>,
     /// Tokens that were written, if the provider has said.
     pub completion_tokens: Option<u64>,
+    /// What is called, where tools were offered.
+    tools: Option<ToolReply>,
 }
 
 impl Heard {
+    /// What is heard where tools were `offered`, or not.
+    fn offered(offered: bool) -> Heard {
+        Heard { tools: offered.then(ToolReply::default), ..Heard::default() }
+    }
+
+    /// Whether tools were offered.
+    pub fn is_offered_tools(&self) -> bool {
+        self.tools.is_some()
+    }
+
+    /// Notes the calls of a reply, and the message with them as it is to be sent back, if tools were offered.
+    pub fn calls(&mut self, calls: Vec<RequestedCall>, verbatim: &Value) {
+        if let Some(heard) = &mut self.tools {
+            *heard = tools::reply(calls, verbatim);
+        }
+    }
+
     /// Notes the counts that stand at these places of `value`, where there are any.
     pub fn count(&mut self, value: &Value, read: &str, written: &str) {
         let number = |place: &str| value.pointer(place).and_then(Value::as_u64);
@@ -155,7 +203,8 @@ impl Heard {
         // PostgreSQL's text cannot hold it, and no model means it.
         let text = std::mem::take(&mut self.text).replace('\0', "");
         let finish_reason = self.finish_reason.take().unwrap_or_default();
-        if text.trim().is_empty() {
+        let tools = self.tools.take();
+        if text.trim().is_empty() && tools.as_ref().is_none_or(|it| it.calls.is_empty()) {
             let silence = self.silence(&finish_reason, teller);
             return Err(silence.billed(self.prompt_tokens, self.completion_tokens));
         }
@@ -165,6 +214,7 @@ impl Heard {
             prompt_tokens: self.prompt_tokens,
             completion_tokens: self.completion_tokens,
             attempts: 0,
+            tools,
         })
     }
 
@@ -189,16 +239,38 @@ pub fn generate<P: ChatProtocol>(
     memory: &ProviderMemory,
     gone: &dyn Fn() -> bool,
 ) -> Result<Generated> {
-    let asked = ChatQuestion::new(request, P::SAMPLING, false)?;
+    let mut asked = ChatQuestion::new(request, P::SAMPLING, false)?;
     let caller = Caller::new(&request.provider, P::TASK, request.lane, memory)?;
     let whom = caller.whom();
+    if !memory.may_have_tools(&whom) {
+        asked.forgo_tools()?;
+    }
     let asked = asked.in_manner(memory.manner(&whom));
     let mut chat = ChatCall::<P> { asked, protocol: PhantomData };
     let (generated, effort) = caller.ask(&mut chat, gone)?;
-    if let Some(form) = chat.asked.form.filter(|form| form.is_general) {
+    learn(memory, whom, chat.asked.form.as_ref(), chat.asked.refused);
+    Ok(reckoned(generated, effort, request))
+}
+
+/// The form that the answer to `request` must have; none where tools are offered, which it may call instead.
+pub fn form_of(request: &GenerateRequest) -> Result<Option<ResponseFormat>> {
+    let schema = request.schema.as_deref().filter(|_| request.tools.is_none());
+    schema.map(ResponseFormat::new).transpose()
+}
+
+/// Has it remembered what a model has accepted in the end, after it had refused something else.
+pub fn learn(
+    memory: &ProviderMemory,
+    whom: ModelOfProvider,
+    form: Option<&ResponseFormat>,
+    refused: Option<ToolRefusal>,
+) {
+    if refused == Some(ToolRefusal::All) {
+        memory.note_no_tools(whom.clone());
+    }
+    if let Some(form) = form.filter(|form| form.is_general) {
         memory.note_manner(whom, form.manner);
     }
-    Ok(reckoned(generated, effort, request))
 }
 
 /// Has a provider write an answer as a stream, and passes each piece of it to `hear` as it arrives.
@@ -227,7 +299,7 @@ pub fn reckoned(
 ) -> Generated {
     let attempts = effort.calls;
     let Some(wasted) = effort.wasted else { return Generated { attempts, ..generated } };
-    let sent = tokens_of(request.messages.iter().map(|it| it.content.len()).sum());
+    let sent = tokens_of(request.bytes());
     let said = generated.completion_tokens.unwrap_or_else(|| tokens_of(generated.text.len()));
     let read = generated.prompt_tokens.unwrap_or(sent).saturating_add(wasted.input_of(sent));
     Generated {
@@ -264,7 +336,7 @@ impl<P: ChatProtocol> ProviderQuestion for ChatCall<'_, P> {
         if let Some(trouble) = reported(&value, teller) {
             return Err(trouble);
         }
-        let mut heard = Heard::default();
+        let mut heard = Heard::offered(self.asked.tools.is_some());
         P::whole(&value, &mut heard).map_err(|why| teller.nonsense(&why, reply))?;
         heard.tell(teller)
     }

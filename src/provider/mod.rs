@@ -13,7 +13,8 @@
 //! What they are the words of:
 //!
 //! * [`chat`] has a model write, [`turns`] says which role speaks when,
-//! * [`schema`] insists on the form of an answer, [`schema_support`] knows which servers refuse one,
+//! * [`schema`] insists on the form of an answer, [`tools`] offers what may be called instead, [`support`] knows which
+//!   servers refuse either,
 //! * [`embeddings`] has texts embedded, [`batch`] cuts many texts into calls,
 //! * [`rerank`] has passages compared with a question.
 //!
@@ -58,8 +59,9 @@ mod rerank;
 mod retry;
 mod sampling;
 pub mod schema;
-mod schema_support;
 mod stream;
+mod support;
+mod tools;
 mod turns;
 mod voyage;
 
@@ -71,7 +73,7 @@ use crate::error::Result;
 use crate::protocol::apis::{self, Ability};
 use crate::protocol::{EmbedRequest, GenerateRequest, Generated, LOCAL_API, RerankRequest};
 
-/// Has the provider of `request` write an answer, in the form that it asks for.
+/// Has the provider of `request` write an answer, in the form that it asks for, or call one of its tools.
 ///
 /// `checker` checks whether what it writes has that form. `gone` says whether the client has left; then the call is given up within 50 ms, its connection
 /// closed, and an error returned that is never read. Fails with
@@ -87,9 +89,10 @@ pub fn generate(
 ) -> Result<Generated> {
     apis::check(&request.provider, Ability::Generate)?;
     let write = |request: &GenerateRequest| write(request, memory, gone);
-    match &request.schema {
-        None => write(request),
-        Some(schema) => schema::insist(schema, request, checker, write),
+    match (&request.tools, &request.schema) {
+        (Some(used), _) => tools::written(request, used, checker, write),
+        (None, None) => write(request),
+        (None, Some(schema)) => schema::insist(schema, request, checker, write),
     }
 }
 
@@ -238,6 +241,7 @@ mod tests {
             sampling: Default::default(),
             max_tokens: None,
             schema: None,
+            tools: None,
             lane: Lane::Query,
         };
         let texts = vec!["text".to_string()];

@@ -12,21 +12,23 @@ use super::limit::Gate;
 use super::local::LocalModels;
 use super::retry::random;
 use super::schema::Manner;
-use super::schema_support::{ModelOfProvider, SchemaSupport};
+use super::support::{AcceptedManners, ModelOfProvider};
 use crate::lock::locked;
 
 /// Models that are remembered; beyond that all are forgotten, which is simpler than choosing.
 const MOST_MODELS: usize = 1000;
 
 /// Which providers want to be left alone, which are down, which calls they have, which models are
-/// asked for shorter vectors, and which refuse to be asked for a form.
+/// asked for shorter vectors, and which refuse to be asked for a form or offered tools.
 #[derive(Default)]
 pub struct ProviderMemory {
     pauses: Mutex<Cooldowns>,
     breakers: Mutex<CircuitBreakers>,
     gate: Gate,
     shortened: Mutex<HashSet<Shortened>>,
-    manners: Mutex<SchemaSupport>,
+    manners: Mutex<AcceptedManners<Manner>>,
+    /// Those that have accepted to be offered no tools.
+    toolless: Mutex<AcceptedManners<()>>,
     local_models: Option<Arc<dyn LocalModels>>,
 }
 
@@ -81,12 +83,22 @@ impl ProviderMemory {
 
     /// How a form is asked for there.
     pub fn manner(&self, asked: &ModelOfProvider) -> Manner {
-        locked(&self.manners).of(asked, Instant::now())
+        locked(&self.manners).of(asked, Instant::now()).unwrap_or_default()
     }
 
     /// Notes that a form was asked for in that `manner`, after another was refused.
     pub fn note_manner(&self, asked: ModelOfProvider, manner: Manner) {
         locked(&self.manners).accepted(asked, manner, Instant::now());
+    }
+
+    /// Whether tools may be offered there, as far as is known.
+    pub fn may_have_tools(&self, asked: &ModelOfProvider) -> bool {
+        locked(&self.toolless).of(asked, Instant::now()).is_none()
+    }
+
+    /// Notes that tools were refused there.
+    pub fn note_no_tools(&self, asked: ModelOfProvider) {
+        locked(&self.toolless).accepted(asked, (), Instant::now());
     }
 
     /// Whether `model` was found to give the wanted length only if asked.

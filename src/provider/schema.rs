@@ -7,7 +7,7 @@
 //! A JSON schema goes to the provider in its protocol's own way. Where that is refused, plain JSON
 //! is asked for, and where even that is refused, nothing but the prompt says what is wanted. A
 //! server that has refused is asked more modestly at once for a while
-//! ([`schema_support`](super::schema_support)). Whatever the provider promises, the answer is checked here. One
+//! ([`support`](super::support)). Whatever the provider promises, the answer is checked here. One
 //! that does not fit is shown to the model once, with what is wrong about it.
 //!
 //! Schemas are of the drafts 4 to 2020-12. Nothing is fetched: a reference leads to another
@@ -32,9 +32,10 @@ const MOST_MISFITS: usize = 5;
 const REPAIR: &str = "Your answer does not fit the JSON schema:";
 
 /// How a form is asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Manner {
     /// The schema, in the protocol's own way.
+    #[default]
     Schema,
     /// The protocol's own way of asking for JSON, and the schema in the prompt.
     Json,

@@ -183,7 +183,7 @@ impl<H: SqlHost> SqlWork<'_, H> {
         let reply = self.host.ask(prompt, limits);
         let took = self.host.elapsed_ms().saturating_sub(begun);
         let is_late = limits.timeout_ms.is_some_and(|limit| took >= limit);
-        self.ledger.note(STEP, reply, size, is_late)
+        Ok(self.ledger.note(STEP, reply, size, is_late)?.map(|reply| reply.text))
     }
 
     /// The rows of a query, or of one that follows PostgreSQL's suggestions; `None` where none runs.

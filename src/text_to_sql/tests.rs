@@ -57,6 +57,7 @@ impl SqlHost for Script {
         let text =
             text.ok_or_else(|| Error::new(ErrorKind::ProviderFailed, "nothing is left to say"))?;
         Ok(ModelReply {
+            tools: None,
             text,
             prompt_tokens: Some(100),
             completion_tokens: Some(10),

@@ -87,6 +87,7 @@ pub fn request(file: GgufFile, question: &str, max_tokens: u32) -> GenerateReque
         sampling: SamplingParameters::of_temperature(0.0),
         max_tokens: Some(max_tokens),
         schema: None,
+        tools: None,
         lane: Lane::Query,
     }
 }

@@ -43,6 +43,7 @@ pub fn chat(api: &str, server: &Server, messages: &[(&str, &str)]) -> GenerateRe
         sampling: SamplingParameters::of_temperature(0.2),
         max_tokens: None,
         schema: None,
+        tools: None,
         lane: Lane::Query,
     }
 }

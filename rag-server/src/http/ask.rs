@@ -20,7 +20,7 @@ use crate::sse::{self, Frames};
 /// Bytes of a document after which no more of it is sent.
 const MOST_OF_A_SOURCE: i64 = 10 << 20;
 
-/// Tells an answer as events: `piece` with a text, at the end `details`, or `error`.
+/// Tells an answer as events: `step` with a step of an agent, `piece` with a text, at the end `details`, or `error`.
 pub async fn ask(
     State(server): State<Arc<Server>>,
     Extension(caller): Extension<Arc<Caller>>,
@@ -38,6 +38,7 @@ struct Events;
 impl Frames for Events {
     fn frames(&mut self, piece: Result<Piece, Failure>) -> String {
         match piece {
+            Ok(Piece::Step(step)) => sse::frame(Some("step"), &step.to_string()),
             Ok(Piece::Text(text)) => sse::frame(Some("piece"), &json!({"text": text}).to_string()),
             Ok(Piece::Details(details)) => sse::frame(Some("details"), &details.to_string()),
             Err(failure) => sse::frame(Some("error"), &failure.body().to_string()),

@@ -264,6 +264,8 @@ impl Frames for Chunks {
 
     fn frames(&mut self, piece: Result<Piece, Failure>) -> String {
         match piece {
+            // There is no word for it in OpenAI's API. A comment keeps the connection awake.
+            Ok(Piece::Step(_)) => ": step\n\n".to_owned(),
             Ok(Piece::Text(text)) => {
                 let chunk = self.completion.chunk(json!({"content": text}), None);
                 sse::frame(None, &chunk.to_string())

@@ -69,6 +69,8 @@ fn a_told_response_ends_with_done() {
     let read = |text: &str| serde_json::from_str::<Value>(text).unwrap();
     let begin = data(&chunks.begin());
     assert_eq!(read(&begin[0])["choices"][0]["delta"]["role"], "assistant");
+    let step = chunks.frames(Ok(Piece::Step(json!({"do": "search"}))));
+    assert_eq!(data(&step), [] as [&str; 0], "a comment: {step}");
     let piece = data(&chunks.frames(Ok(Piece::Text("At\nnine.".to_owned()))));
     assert_eq!(read(&piece[0])["choices"][0]["delta"]["content"], "At\nnine.");
     let last =

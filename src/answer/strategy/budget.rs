@@ -242,7 +242,7 @@ impl BudgetLedger {
         })
     }
 
-    /// Counts a call and gives what was said. A call that took all the time it was given is over,
+    /// Counts a call and gives the reply. A call that took all the time it was given is over,
     /// and no error.
     pub fn note(
         &mut self,
@@ -250,7 +250,7 @@ impl BudgetLedger {
         reply: Result<ModelReply>,
         prompt: u64,
         is_late: bool,
-    ) -> Result<Option<String>> {
+    ) -> Result<Option<ModelReply>> {
         self.calls += 1;
         match self.steps.last_mut() {
             Some((last, count)) if *last == step => *count += 1,
@@ -270,12 +270,13 @@ impl BudgetLedger {
         };
         add(&mut self.said.read, reply.prompt_tokens);
         add(&mut self.said.written, reply.completion_tokens);
-        let written = reply.completion_tokens.unwrap_or_else(|| estimate(&reply.text));
+        let called = reply.tools.as_ref().map_or(0, |it| estimate(&it.verbatim));
+        let written = reply.completion_tokens.unwrap_or_else(|| estimate(&reply.text) + called);
         self.read = self.read.saturating_add(reply.prompt_tokens.unwrap_or(prompt));
         self.written = self.written.saturating_add(written);
         self.attempts += reply.attempts;
-        self.finish_reason = Some(reply.finish_reason);
-        Ok(Some(reply.text))
+        self.finish_reason = Some(reply.finish_reason.clone());
+        Ok(Some(reply))
     }
 
     /// Has users see this beside what calls took.
@@ -341,6 +342,7 @@ mod tests {
             prompt_tokens: read,
             completion_tokens: written,
             attempts: 1,
+            tools: None,
         })
     }
 

@@ -2,6 +2,9 @@
 
 mod acting;
 mod around;
+mod paused;
+
+pub use paused::PausedDesk;
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -439,8 +442,10 @@ impl<'a> Desk<'a> {
             let took = self.tools.elapsed_ms().saturating_sub(begun);
             let is_late = limits.timeout_ms.is_some_and(|limit| took >= limit);
             for (reply, size) in replies.into_iter().zip(sizes) {
-                let text = self.ledger.note(step, reply, size, is_late)?;
-                said.push(text.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty()));
+                let reply = self.ledger.note(step, reply, size, is_late)?;
+                said.push(
+                    reply.map(|reply| reply.text.trim().to_owned()).filter(|text| !text.is_empty()),
+                );
             }
         }
         said.resize(count, None);

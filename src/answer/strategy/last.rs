@@ -137,7 +137,7 @@ impl PendingAnswer {
     pub fn finish(mut self, reply: Result<ModelReply>, told: &str, took_ms: u64) -> Result<Draft> {
         let is_late = self.limits.timeout_ms.is_some_and(|limit| took_ms >= limit);
         let said = self.work.ledger.note(self.step, reply, self.size, is_late)?;
-        let said = said.unwrap_or_else(|| told.to_owned()).trim().to_owned();
+        let said = said.map_or_else(|| told.to_owned(), |reply| reply.text).trim().to_owned();
         if let Some(form) = &self.form {
             return Ok(self.work.formed(form.read(&said)));
         }

@@ -50,6 +50,7 @@ mod refine;
 mod self_rag;
 mod simple_summarize;
 mod sql;
+mod stepped;
 mod sub_question;
 mod tools;
 mod tree_summarize;
@@ -59,6 +60,7 @@ pub use desk::Desk;
 pub use global::community_calls;
 pub use last::{BegunAnswer, Fallback, FinalPrompt, PendingAnswer};
 pub use options::StrategyOptions;
+pub use stepped::{AgentNext, AgentProgress, SteppedAnswer, step};
 pub use tools::{Limits, ModelReply, ReadingCalls, StrategyHost, Surroundings};
 
 use crate::error::{Error, ErrorKind, Result};
@@ -163,6 +165,11 @@ pub fn begin(
 ) -> Result<BegunAnswer> {
     let mut desk = Desk::new(strategy, question, options, tools);
     let written = (strategy.answer)(&mut desk)?;
+    begun(desk, written)
+}
+
+/// What a strategy has `written`, up to the call that makes the answer.
+fn begun(mut desk: Desk<'_>, written: StrategyResult) -> Result<BegunAnswer> {
     match desk.in_form(written)? {
         StrategyResult::Asks(last) => Ok(desk.close(last)),
         written => Ok(BegunAnswer::Done(Box::new(desk.work().written(written)))),

@@ -30,6 +30,8 @@ pub struct StrategyOptions {
     pub community_chunks: Option<u32>,
     /// The deepest level of communities that is looked at, from 0.
     pub community_level: Option<u32>,
+    /// Whether a second call judges the answer of an agent, and may send it back once.
+    pub evaluate: Option<bool>,
     /// Grade from 0 to 10 from which a source counts as relevant.
     pub min_grade: Option<f32>,
     /// Tokens of all sources together.
@@ -104,6 +106,7 @@ impl StrategyOptions {
             "communities" => self.communities = None,
             "community_chunks" => self.community_chunks = None,
             "community_level" => self.community_level = None,
+            "evaluate" => self.evaluate = None,
             "min_grade" => self.min_grade = None,
             "source_tokens" => self.source_tokens = None,
             "always_retrieve" => self.always_retrieve = None,
@@ -121,6 +124,7 @@ impl StrategyOptions {
             ("communities", self.communities.is_some()),
             ("community_chunks", self.community_chunks.is_some()),
             ("community_level", self.community_level.is_some()),
+            ("evaluate", self.evaluate.is_some()),
             ("min_grade", self.min_grade.is_some()),
             ("source_tokens", self.source_tokens.is_some()),
             ("always_retrieve", self.always_retrieve.is_some()),
@@ -144,6 +148,7 @@ mod tests {
             communities: Some(1),
             community_chunks: Some(1),
             community_level: Some(1),
+            evaluate: Some(true),
             min_grade: Some(1.0),
             source_tokens: Some(100),
             always_retrieve: Some(true),

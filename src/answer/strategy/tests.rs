@@ -2,6 +2,8 @@
 
 mod agent;
 mod around;
+mod called;
+mod evaluated;
 mod formed;
 mod groups;
 mod judged;
@@ -175,6 +177,7 @@ impl StrategyHost for Scripted {
                 prompt_tokens: Some(self.tokens.0),
                 completion_tokens: Some(self.tokens.1),
                 attempts: 1,
+                tools: None,
             })
         });
         Ok(replies.collect())

@@ -10,6 +10,7 @@ use crate::graph::communities::rank::CommunityQuest;
 use crate::prompt::messages::Message;
 use crate::prompt::template::Template;
 use crate::prompt::tokens::Counter;
+use crate::prompt::tools::ToolReply;
 use crate::source::Source;
 
 /// Finds sources, reads them, counts their tokens, has a language model write, and does what an agent wants.
@@ -111,4 +112,6 @@ pub struct ModelReply {
     pub completion_tokens: Option<u64>,
     /// Calls made, the retried ones included.
     pub attempts: u32,
+    /// What it calls for; `None` where no tools were offered.
+    pub tools: Option<ToolReply>,
 }

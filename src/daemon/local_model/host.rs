@@ -192,6 +192,7 @@ impl WaitingCall<'_> {
                         prompt_tokens: Some(prompt_tokens),
                         completion_tokens: Some(completion_tokens),
                         attempts: 1,
+                        tools: None,
                     }));
                 }
                 Ok(LocalModelReply::Failed { error, .. }) => return Err(error),

@@ -132,6 +132,7 @@ mod tests {
         let types = ["pg_catalog.text", "pg_catalog._text", "pg_catalog.text"];
         let tool = AgentTool {
             offer,
+            oid: pgrx::pg_sys::InvalidOid,
             function: "app.w".to_owned(),
             types: types.map(str::to_owned).to_vec(),
         };

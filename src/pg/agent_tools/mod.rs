@@ -31,6 +31,8 @@ const MOST: usize = 20;
 pub struct AgentTool {
     /// What a language model is told of it.
     pub offer: ToolOffer,
+    /// Its OID.
+    oid: Oid,
     /// Its name with its schema, quoted.
     function: String,
     /// The types of its arguments, in their order and quoted with their schemas.
@@ -49,6 +51,16 @@ impl AgentTool {
     /// The function with the types of its arguments, as guarded SQL is told which one it is.
     fn signature(&self) -> String {
         signature(&self.function, &self.types)
+    }
+
+    /// Whether its name is still its own, so that no other function is called by it. Who has added it is not looked up
+    /// again.
+    pub fn is_there(&self) -> Result<bool> {
+        let arguments = [self.oid.into(), self.function.as_str().into()];
+        let found = within_search_path(|| {
+            sql::rows(query!(agent_tools.is_there), &arguments, |row| required(row.get::<bool>(1)?))
+        })?;
+        Ok(found.first() == Some(&true))
     }
 }
 
@@ -82,7 +94,7 @@ pub fn usable(wanted: Option<&[String]>) -> Result<Vec<AgentTool>> {
         let own = arguments.get(&oid).map(Vec::as_slice).unwrap_or_default();
         let types = own.iter().map(|it| it.qualified_type.clone()).collect();
         let arguments = own.iter().map(|it| it.argument.clone()).collect();
-        AgentTool { offer: ToolOffer { name, description, arguments }, function, types }
+        AgentTool { offer: ToolOffer { name, description, arguments }, oid, function, types }
     };
     Ok(found.into_iter().map(tool).collect())
 }

@@ -69,6 +69,7 @@ pub fn begin(
         sampling: Default::default(),
         max_tokens: Some(TOKENS),
         schema: None,
+        tools: None,
         lane: Lane::Bulk,
     };
     caught(|| PendingReply::of(pipeline, &Request::Generate(request)))

@@ -72,7 +72,9 @@ fn write(llm: Llm, messages: Vec<Message>, options: GenerateOptions) -> Result<S
         .clone();
     let context = CallContext::query();
     let lane = context.lane;
-    let request = GenerateRequest { provider, messages, sampling, max_tokens, schema, lane };
+    let tools = None;
+    #[rustfmt::skip]
+    let request = GenerateRequest { provider, messages, sampling, max_tokens, schema, tools, lane };
     Ok(ask(request, &context)?.text)
 }
 

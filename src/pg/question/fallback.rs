@@ -60,7 +60,7 @@ pub fn streamed(
         if chain.names.is_empty() && chain.are_all_refused() {
             let asked = prepared.traced();
             let PreparedQuestion { text, search, writing, .. } = prepared;
-            let stream = answer::stream(&text, &search, writing)?;
+            let stream = answer::stream(&text, search, writing)?;
             return Ok((asked, stream.beside(chain.others(None))));
         }
         next = match chain.ask(&prepared)? {

@@ -11,7 +11,7 @@ use super::{client, usage};
 use crate::error::Result;
 use crate::pg::server::guc::{self, Caching};
 use crate::pg::server::random;
-use crate::protocol::{GenerateRequest, Generated, Note, Request, Response};
+use crate::protocol::{GenerateRequest, Generated, Note, Request, Response, ToolReply, ToolUse};
 
 /// What was written for `request` lately, or what `write` writes now.
 pub fn written(
@@ -55,10 +55,15 @@ pub fn recalled(caching: Caching, request: &GenerateRequest) -> Option<Generated
     if caching == Caching::Off {
         return None;
     }
-    let text = recall(&of_caller(&blind(request)), &[], 0.0).into_iter().next()?;
+    let kept = recall(&of_caller(&blind(request)), &[], 0.0).into_iter().next()?;
+    let (text, tools) = match &request.tools {
+        None => (kept, None),
+        Some(_) => serde_json::from_str::<(String, Option<ToolReply>)>(&kept).ok()?,
+    };
     usage::note_cache_hit();
     Some(Generated {
         text,
+        tools,
         finish_reason: "stop".to_owned(),
         prompt_tokens: Some(0),
         completion_tokens: Some(0),
@@ -69,9 +74,15 @@ pub fn recalled(caching: Caching, request: &GenerateRequest) -> Option<Generated
 /// Remembers what was written. What was cut short is worth another try; what holds a mark of this
 /// call means nothing later.
 pub fn remember(caching: Caching, request: &GenerateRequest, generated: &Generated) {
-    let is_whole = generated.finish_reason == "stop" && !random::has_nonce(&generated.text);
-    if is_whole && caching != Caching::Off {
-        keep(of_caller(&blind(request)), Vec::new(), generated.text.clone());
+    let is_whole = caching != Caching::Off && generated.finish_reason == "stop";
+    let kept = match &request.tools {
+        _ if !is_whole => return,
+        None => generated.text.clone(),
+        // A pair of texts can always be written.
+        Some(_) => serde_json::to_string(&(&generated.text, &generated.tools)).unwrap_or_default(),
+    };
+    if !random::has_nonce(&kept) {
+        keep(of_caller(&blind(request)), Vec::new(), kept);
     }
 }
 
@@ -85,8 +96,9 @@ pub fn of_caller(key: &str) -> String {
 /// All that a request says, but for its random marks; of a key it says only where it is.
 fn blind(request: &GenerateRequest) -> String {
     let mut request = request.clone();
-    for message in &mut request.messages {
-        message.content = random::without_nonces(&message.content);
+    let said = request.messages.iter_mut().map(|message| &mut message.content);
+    for text in said.chain(request.tools.iter_mut().flat_map(ToolUse::told_mut)) {
+        *text = random::without_nonces(text);
     }
     format!("{request:?}")
 }

@@ -95,8 +95,9 @@ pub fn generate_all(
 
 /// What was written, as strategies know it.
 pub fn said(generated: Generated) -> ModelReply {
-    let Generated { text, finish_reason, prompt_tokens, completion_tokens, attempts } = generated;
-    ModelReply { text, finish_reason, prompt_tokens, completion_tokens, attempts }
+    let Generated { text, finish_reason, prompt_tokens, completion_tokens, attempts, tools } =
+        generated;
+    ModelReply { text, finish_reason, prompt_tokens, completion_tokens, attempts, tools }
 }
 
 /// A request that a provider write.
@@ -109,5 +110,6 @@ pub fn request(
     let Sampling { parameters: sampling, max_tokens, within_ms } = sampling;
     let timeout_ms = within_ms.map_or(provider.timeout_ms, |it| it.min(provider.timeout_ms));
     let provider = ProviderConfig { timeout_ms, ..provider.clone() };
-    GenerateRequest { provider, messages, sampling, max_tokens, schema: None, lane }
+    let (schema, tools) = (None, None);
+    GenerateRequest { provider, messages, sampling, max_tokens, schema, tools, lane }
 }

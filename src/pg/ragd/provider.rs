@@ -20,10 +20,12 @@ use crate::pg::server::error::OrReport;
 use crate::pg::server::sql::{self, query};
 use crate::pg::server::syscache;
 use crate::protocol::apis::default_base_url;
-use crate::protocol::{KeySource, LOCAL_API, PROVIDER_APIS, ProviderConfig, Special, has_fit_port};
+use crate::protocol::{
+    KeySource, LOCAL_API, PROVIDER_APIS, ProviderConfig, Special, ToolCalling, has_fit_port,
+};
 
 const WRAPPER: &str = "rag_llm";
-const SERVER_OPTIONS: [&str; 15] = [
+const SERVER_OPTIONS: [&str; 16] = [
     "api",
     "base_url",
     "model",
@@ -39,6 +41,7 @@ const SERVER_OPTIONS: [&str; 15] = [
     "ca_file",
     "context_window",
     "tokenizer",
+    "tools",
 ];
 const KEY_OPTIONS: [&str; 3] = ["api_key", "api_key_file", "api_key_env"];
 
@@ -333,7 +336,18 @@ impl OptionList {
             0 => None,
             tokens => Some(tokens),
         };
-        Ok(Special { key_header, num_ctx, file: None })
+        Ok(Special { key_header, num_ctx, file: None, tools: self.tools()? })
+    }
+
+    fn tools(&self) -> Result<ToolCalling> {
+        match self.text("tools").as_deref() {
+            None | Some("native") => Ok(ToolCalling::Native),
+            Some("json") => Ok(ToolCalling::Json),
+            Some(other) => Err(Error::invalid(format!(
+                "tools must be native or json, not \"{other}\""
+            ))
+            .hint("native: as tools of the provider's protocol; json: as JSON of a schema.")),
+        }
     }
 
     /// A time in seconds, fractions allowed.

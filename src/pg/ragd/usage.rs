@@ -168,9 +168,7 @@ pub struct Admitted {
 /// Whether the budget of the current role allows `request`, which is charged to the pipeline with the
 /// ID `pipeline`; an error of [`ErrorKind::BudgetExceeded`] where it does not.
 pub fn admit(request: &Request, pipeline: i32) -> Result<Admitted> {
-    let characters = |it: &GenerateRequest| -> usize {
-        it.messages.iter().map(|message| message.content.len()).sum()
-    };
+    let characters = GenerateRequest::bytes;
     let (provider, characters) = match request {
         Request::Generate(it) | Request::GenerateStream(it) => (&it.provider, characters(it)),
         Request::GenerateMany(it) => match it.requests.first() {

@@ -6,14 +6,18 @@
 //! → {"message": {"content": [{"type": "text", "text": ...}]}, "finish_reason": "COMPLETE", ...}
 //! ```
 //!
+//! Tools are called as in the protocol of OpenAI; what a model plans to call stands in `tool_plan`, and results are documents.
+//!
 //! A stream is server-sent events that have a `type` each; the last one is "message-end".
 
 use serde_json::{Value, json};
 
 use super::DIALECT;
+use crate::protocol::RequestedCall;
 use crate::provider::chat::{self, ChatProtocol, ChatQuestion, Heard, translated};
 use crate::provider::errors::CallPurpose;
 use crate::provider::sampling::{SamplingNames, SamplingParameter};
+use crate::provider::tools;
 
 const TASK: CallPurpose = CallPurpose {
     dialect: &DIALECT,
@@ -26,6 +30,7 @@ const TASK: CallPurpose = CallPurpose {
 const REASONS: &[(&str, &str)] = &[
     ("COMPLETE", "stop"),
     ("STOP_SEQUENCE", "stop"),
+    ("TOOL_CALL", "stop"),
     ("MAX_TOKENS", "length"),
     ("ERROR_TOXIC", "content_filter"),
 ];
@@ -48,7 +53,8 @@ impl ChatProtocol for CohereChat {
         let turns = asked.turns.turns.iter().map(|(role, text)| (*role, text));
         let system = asked.turns.system.iter().map(|text| ("system", text));
         let message = |(role, text): (&str, &String)| json!({"role": role, "content": text});
-        let messages: Vec<Value> = system.chain(turns).map(message).collect();
+        let said = system.chain(turns).map(message);
+        let messages: Vec<Value> = said.chain(tools::messages(asked.tools, results)).collect();
         let mut body = json!({
             "model": asked.provider.model,
             "messages": messages,
@@ -57,6 +63,9 @@ impl ChatProtocol for CohereChat {
         asked.sampling.members().for_each(|(name, value)| body[name] = value);
         if let Some(max_tokens) = asked.max_tokens {
             body["max_tokens"] = json!(max_tokens);
+        }
+        if let Some(used) = asked.tools {
+            body["tools"] = tools::functions(&used.tools, false);
         }
         match asked.schema() {
             Some(schema) => {
@@ -72,6 +81,13 @@ impl ChatProtocol for CohereChat {
         let message = reply.get("message").filter(|message| message.is_object());
         let message = message.ok_or("no message")?;
         heard.text = message.get("content").map(chat::texts).unwrap_or_default();
+        let calls = tools::calls(message);
+        if !calls.is_empty() && heard.text.is_empty() {
+            let plan = message.get("tool_plan").and_then(Value::as_str);
+            heard.text = plan.unwrap_or_default().to_owned();
+        }
+        let sent_back = tools::message(message, &calls, &["tool_plan", "content"]);
+        heard.calls(calls, &sent_back);
         end(reply, heard);
         Ok(())
     }
@@ -84,6 +100,15 @@ impl ChatProtocol for CohereChat {
             end(event.get("delta").unwrap_or(event), heard);
         }
     }
+}
+
+/// Results are documents.
+fn results(answered: Vec<(&RequestedCall, &str)>) -> Vec<Value> {
+    let result = |(call, text): (&RequestedCall, &str)| {
+        let document = json!({"type": "document", "document": {"data": {"result": text}}});
+        json!({"role": "tool", "tool_call_id": call.id, "content": [document]})
+    };
+    answered.into_iter().map(result).collect()
 }
 
 /// What stands beside the message, or in the last event.

@@ -9,13 +9,19 @@
 //! A stream is server-sent events of such objects. A prompt that a filter refuses has no
 //! candidates and a `blockReason`; an answer that it stops ends with the filter's name. Parts
 //! that are thoughts are left out.
+//!
+//! Tools are `functionDeclarations`. A part `functionCall` calls one, and a part `functionResponse` of the user's next turn says
+//! what came of it. The content with a call is sent back whole: newer models sign its parts, and refuse one
+//! without `thoughtSignature`.
 
 use serde_json::{Map, Value, json};
 
 use super::DIALECT;
+use crate::protocol::{OfferedTool, RequestedCall};
 use crate::provider::chat::{self, ChatProtocol, ChatQuestion, Heard, translated};
 use crate::provider::errors::CallPurpose;
 use crate::provider::sampling::{SamplingNames, SamplingParameter};
+use crate::provider::tools;
 
 const TASK: CallPurpose = CallPurpose {
     dialect: &DIALECT,
@@ -58,16 +64,24 @@ impl ChatProtocol for GenerateContent {
             let role = if *role == "assistant" { "model" } else { "user" };
             json!({"role": role, "parts": [{"text": text}]})
         };
-        let contents: Vec<Value> = asked.turns.turns.iter().map(turn).collect();
+        let turns = asked.turns.turns.iter().map(turn);
+        let contents: Vec<Value> = turns.chain(tools::messages(asked.tools, responses)).collect();
         let mut body = json!({"contents": contents, "generationConfig": config(asked)});
         if let Some(system) = &asked.turns.system {
             body["systemInstruction"] = json!({"parts": [{"text": system}]});
+        }
+        if let Some(used) = asked.tools {
+            let declared: Vec<Value> = used.tools.iter().map(declaration).collect();
+            body["tools"] = json!([{"functionDeclarations": declared}]);
         }
         body
     }
 
     fn whole(reply: &Value, heard: &mut Heard) -> Result<(), String> {
         Self::event(reply, heard);
+        if let Some(content) = reply.pointer("/candidates/0/content") {
+            heard.calls(calls(content), content);
+        }
         match reply.pointer("/candidates/0") {
             None if heard.blocked.is_none() => Err("no candidates".into()),
             _ => Ok(()),
@@ -93,6 +107,40 @@ impl ChatProtocol for GenerateContent {
             heard.counted(count("promptTokenCount"), written);
         }
     }
+}
+
+fn declaration(tool: &OfferedTool) -> Value {
+    json!({
+        "name": tool.name,
+        "description": tool.description,
+        // Its sibling parameters knows a part of JSON schema, and refuses the rest.
+        "parametersJsonSchema": tools::parameters(tool),
+    })
+}
+
+/// The calls of `content`, in their order. Older models give them no ID.
+fn calls(content: &Value) -> Vec<RequestedCall> {
+    let call = |part: &Value| {
+        let call = part.get("functionCall")?;
+        let word = |name: &str| call.get(name).and_then(Value::as_str).unwrap_or_default();
+        let arguments = call.get("args").map_or_else(|| "{}".to_owned(), Value::to_string);
+        Some(RequestedCall { id: word("id").to_owned(), name: word("name").to_owned(), arguments })
+    };
+    let parts = content.get("parts").and_then(Value::as_array);
+    parts.into_iter().flatten().filter_map(call).collect()
+}
+
+/// All results of a turn are parts of one content.
+fn responses(answered: Vec<(&RequestedCall, &str)>) -> Vec<Value> {
+    let response = |(call, text): (&RequestedCall, &str)| {
+        let mut response = json!({"name": call.name, "response": {"result": text}});
+        if !call.id.is_empty() {
+            response["id"] = json!(call.id);
+        }
+        json!({"functionResponse": response})
+    };
+    let parts: Vec<Value> = answered.into_iter().map(response).collect();
+    vec![json!({"role": "user", "parts": parts})]
 }
 
 fn said(parts: &Value) -> String {

@@ -9,12 +9,16 @@
 //! A stream is lines of such objects, the last of which is done. A prompt longer than the context
 //! that the model was loaded with is cut without a word: the option `num_ctx` of a server says
 //! how long it is to be.
+//!
+//! Tools are called as in the protocol of OpenAI, but arguments are objects, and a result names its tool.
 
 use serde_json::{Map, Value, json};
 
 use super::DIALECT;
+use crate::protocol::RequestedCall;
 use crate::provider::chat::{self, ChatProtocol, ChatQuestion, Heard};
 use crate::provider::errors::CallPurpose;
+use crate::provider::tools;
 
 const TASK: CallPurpose = CallPurpose {
     dialect: &DIALECT,
@@ -35,13 +39,17 @@ impl ChatProtocol for OllamaChat {
         let turns = asked.turns.turns.iter().map(|(role, text)| (*role, text));
         let system = asked.turns.system.iter().map(|text| ("system", text));
         let message = |(role, text): (&str, &String)| json!({"role": role, "content": text});
-        let messages: Vec<Value> = system.chain(turns).map(message).collect();
+        let said = system.chain(turns).map(message);
+        let messages: Vec<Value> = said.chain(tools::messages(asked.tools, results)).collect();
         let mut body = json!({
             "model": asked.provider.model,
             "messages": messages,
             "stream": asked.stream,
             "options": options(asked),
         });
+        if let Some(used) = asked.tools {
+            body["tools"] = tools::functions(&used.tools, false);
+        }
         match asked.schema() {
             Some(schema) => body["format"] = schema.clone(),
             None if asked.is_json() => body["format"] = json!("json"),
@@ -51,10 +59,9 @@ impl ChatProtocol for OllamaChat {
     }
 
     fn whole(reply: &Value, heard: &mut Heard) -> Result<(), String> {
-        if reply.get("message").is_none() {
-            return Err("no message".into());
-        }
+        let message = reply.get("message").ok_or("no message")?;
         Self::event(reply, heard);
+        heard.calls(tools::calls(message), message);
         Ok(())
     }
 
@@ -68,6 +75,12 @@ impl ChatProtocol for OllamaChat {
         }
         heard.count(event, "/prompt_eval_count", "/eval_count");
     }
+}
+
+/// Results name the tool.
+fn results(answered: Vec<(&RequestedCall, &str)>) -> Vec<Value> {
+    let result = |(call, text): (&RequestedCall, &str)| json!({"role": "tool", "tool_name": call.name, "content": text});
+    answered.into_iter().map(result).collect()
 }
 
 fn options(asked: &ChatQuestion<'_>) -> Map<String, Value> {

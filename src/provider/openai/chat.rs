@@ -10,7 +10,8 @@
 //! temperature, and want the length limit under another name. The provider says so, naming
 //! the parameter; the request is then sent once more without it or with the other name. An
 //! answer in the form of a schema is asked for by `response_format`, and more modestly where
-//! that is refused.
+//! that is refused. Tools are functions that the model calls by `tool_calls`; messages of the role `tool` say what came
+//! of it.
 
 use std::borrow::Cow;
 
@@ -19,7 +20,7 @@ use serde_json::{Value, json};
 
 use super::DIALECT;
 use crate::error::{Error, ErrorKind, Result};
-use crate::protocol::{GenerateRequest, Generated, Message};
+use crate::protocol::{GenerateRequest, Generated, Message, RequestedCall, ToolReply, ToolUse};
 use crate::provider::call::HttpReply;
 use crate::provider::caller::{Caller, ProviderQuestion};
 use crate::provider::chat::{self, credible};
@@ -30,6 +31,7 @@ use crate::provider::retry::CallError;
 use crate::provider::sampling::{RequestedSampling, SAMPLING_NAMES};
 use crate::provider::schema::{Manner, ResponseFormat};
 use crate::provider::stream::{EventReader, Hear, Streamed};
+use crate::provider::tools::{self, ToolRefusal};
 
 const TASK: CallPurpose = CallPurpose {
     dialect: &DIALECT,
@@ -39,6 +41,9 @@ const TASK: CallPurpose = CallPurpose {
     too_long: chat::TOO_LONG,
 };
 
+/// Members of a message with calls that are sent back with it: some servers want what the model thought.
+const SENT_BACK: [&str; 3] = ["content", "reasoning_content", "reasoning_details"];
+
 /// Has the provider complete the chat of `request`.
 pub fn generate(
     request: &GenerateRequest,
@@ -47,11 +52,13 @@ pub fn generate(
 ) -> Result<Generated> {
     let caller = Caller::new(&request.provider, &TASK, request.lane, memory)?;
     let asked = caller.whom();
-    let mut chat = ChatRequest::new(request)?.in_manner(memory.manner(&asked));
-    let (generated, effort) = caller.ask(&mut chat, gone)?;
-    if let Some(form) = chat.form.filter(|form| form.is_general) {
-        memory.note_manner(asked, form.manner);
+    let mut chat = ChatRequest::new(request)?;
+    if !memory.may_have_tools(&asked) {
+        chat.forgo_tools()?;
     }
+    let mut chat = chat.in_manner(memory.manner(&asked));
+    let (generated, effort) = caller.ask(&mut chat, gone)?;
+    chat::learn(memory, asked, chat.form.as_ref(), chat.refused);
     Ok(chat::reckoned(generated, effort, request))
 }
 
@@ -74,7 +81,9 @@ pub fn generate_stream(
 #[derive(Serialize)]
 struct ChatRequest<'a> {
     model: &'a str,
-    messages: Vec<ChatMessage<'a>>,
+    messages: Vec<SentMessage<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tools: Option<Value>,
     stream: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     stream_options: Option<StreamOptions>,
@@ -88,6 +97,12 @@ struct ChatRequest<'a> {
     response_format: Option<Value>,
     #[serde(skip)]
     form: Option<ResponseFormat>,
+    /// What may be called, and was called before.
+    #[serde(skip)]
+    used: Option<&'a ToolUse>,
+    /// Whether tools were offered and refused.
+    #[serde(skip)]
+    refused: Option<ToolRefusal>,
 }
 
 #[derive(Serialize)]
@@ -96,21 +111,23 @@ struct StreamOptions {
 }
 
 #[derive(Serialize)]
-struct ChatMessage<'a> {
-    role: &'a str,
-    content: Cow<'a, str>,
+#[serde(untagged)]
+enum SentMessage<'a> {
+    /// A text of a role.
+    Said { role: &'a str, content: Cow<'a, str> },
+    /// Calls of tools, or what came of one.
+    Called(Value),
 }
 
 impl<'a> ChatRequest<'a> {
     fn new(request: &'a GenerateRequest) -> Result<Self> {
-        let message = |Message { role, content }: &'a Message| {
-            let content = Cow::from(content.as_str());
-            ChatMessage { role, content }
-        };
-        let form = request.schema.as_deref().map(ResponseFormat::new).transpose()?;
+        let form = chat::form_of(request)?;
+        let used = request.tools.as_ref();
+        let called = tools::messages(used, results).into_iter().map(SentMessage::Called);
         Ok(ChatRequest {
             model: &request.provider.model,
-            messages: request.messages.iter().map(message).collect(),
+            messages: said_in(&request.messages).chain(called).collect(),
+            tools: used.map(|used| tools::functions(&used.tools, true)),
             stream: false,
             stream_options: None,
             sampling: RequestedSampling::new(
@@ -122,7 +139,30 @@ impl<'a> ChatRequest<'a> {
             max_completion_tokens: None,
             response_format: form.as_ref().and_then(response_format),
             form,
+            used,
+            refused: None,
         })
+    }
+
+    /// Asks for what takes the place of tools, if there are any.
+    fn forgo_tools(&mut self) -> Result<()> {
+        if let Some(used) = self.used.take() {
+            let form = ResponseFormat::new(&used.otherwise.schema)?;
+            self.messages = said_in(&used.otherwise.messages).collect();
+            self.tools = None;
+            self.response_format = response_format(&form);
+            self.form = Some(form);
+        }
+        Ok(())
+    }
+
+    /// Whether `reply` refuses tools, so that the request goes on without them.
+    fn give_in_tools(&mut self, reply: &HttpReply) -> bool {
+        if self.used.is_none() {
+            return false;
+        }
+        self.refused = ToolRefusal::of(reply);
+        self.refused.is_some() && self.forgo_tools().is_ok()
     }
 
     /// The request with its form, if it has one, asked for in that `manner`.
@@ -151,14 +191,28 @@ impl<'a> ChatRequest<'a> {
 }
 
 /// Some servers want the system to speak first and never again, so the user says it.
-fn instruct(messages: &mut Vec<ChatMessage<'_>>, instruction: &str) {
-    match messages.last_mut().filter(|last| last.role == "user") {
-        Some(last) => last.content.to_mut().push_str(&format!("\n\n{instruction}")),
-        None => {
+fn instruct(messages: &mut Vec<SentMessage<'_>>, instruction: &str) {
+    match messages.last_mut() {
+        Some(SentMessage::Said { role: "user", content }) => {
+            content.to_mut().push_str(&format!("\n\n{instruction}"));
+        }
+        _ => {
             let content = Cow::from(instruction.to_string());
-            messages.push(ChatMessage { role: "user", content });
+            messages.push(SentMessage::Said { role: "user", content });
         }
     }
+}
+
+fn said_in(messages: &[Message]) -> impl Iterator<Item = SentMessage<'_>> {
+    messages.iter().map(|Message { role, content }| SentMessage::Said {
+        role,
+        content: Cow::from(content.as_str()),
+    })
+}
+
+fn results(answered: Vec<(&RequestedCall, &str)>) -> Vec<Value> {
+    let result = |(call, text): (&RequestedCall, &str)| json!({"role": "tool", "tool_call_id": call.id, "content": text});
+    answered.into_iter().map(result).collect()
 }
 
 fn response_format(form: &ResponseFormat) -> Option<Value> {
@@ -187,7 +241,7 @@ impl ProviderQuestion for ChatRequest<'_> {
             return true;
         }
         if !matches!(reply.status, 400 | 422) {
-            return false;
+            return self.give_in_tools(reply);
         }
         let value = serde_json::from_slice::<Value>(&reply.body).unwrap_or_default();
         match value.pointer("/error/param").and_then(Value::as_str) {
@@ -198,7 +252,9 @@ impl ProviderQuestion for ChatRequest<'_> {
             }
             _ => {
                 let said = explanation(&reply.body);
-                self.give_in_form(&said) || self.sampling.give_up(&said.to_lowercase())
+                self.give_in_tools(reply)
+                    || self.give_in_form(&said)
+                    || self.sampling.give_up(&said.to_lowercase())
             }
         }
     }
@@ -217,15 +273,18 @@ impl ProviderQuestion for ChatRequest<'_> {
         };
         let finish_reason = choice.get("finish_reason").and_then(Value::as_str).unwrap_or_default();
         let text = said(choice);
+        let tools = self.used.map(|_| called(choice));
         let tokens = |name: &str| value.pointer("/usage")?.get(name)?.as_u64().map(credible);
         let (prompt_tokens, completion_tokens) =
             (tokens("prompt_tokens"), tokens("completion_tokens"));
-        if text.trim().is_empty() {
+        let has_calls = tools.as_ref().is_some_and(|it| !it.calls.is_empty());
+        if text.trim().is_empty() && !has_calls {
             let silence = silence(choice, finish_reason, teller);
             return Err(silence.billed(prompt_tokens, completion_tokens));
         }
-        let finish_reason = finish_reason.to_string();
-        Ok(Generated { text, finish_reason, prompt_tokens, completion_tokens, attempts: 0 })
+        // A call is no reason of its own, as with all other protocols.
+        let finish_reason = if has_calls { "stop" } else { finish_reason }.to_string();
+        Ok(Generated { text, finish_reason, prompt_tokens, completion_tokens, attempts: 0, tools })
     }
 }
 
@@ -252,6 +311,14 @@ fn said(choice: &Value) -> String {
     };
     // PostgreSQL's text cannot hold it, and no model means it.
     text.replace('\0', "")
+}
+
+/// The calls of a choice.
+fn called(choice: &Value) -> ToolReply {
+    let message = choice.get("message").unwrap_or(&Value::Null);
+    let calls = tools::calls(message);
+    let sent_back = tools::message(message, &calls, &SENT_BACK);
+    tools::reply(calls, &sent_back)
 }
 
 fn silence(choice: &Value, finish_reason: &str, teller: &ErrorFormatter<'_>) -> CallError {

@@ -74,6 +74,7 @@ impl EventReader for ChatReader {
             prompt_tokens: self.prompt_tokens,
             completion_tokens: self.completion_tokens,
             attempts: 0,
+            tools: None,
         })
     }
 

@@ -7,7 +7,7 @@ SET client_min_messages = warning;
 CREATE TABLE mills (id integer PRIMARY KEY, body text, year integer);
 INSERT INTO mills VALUES (1, 'The mill of Ghent grinds corn.', 1780);
 SELECT rag_create_pipeline('mills', 'body', metadata => ARRAY['year']);
-CREATE SERVER writer FOREIGN DATA WRAPPER rag_llm OPTIONS (api 'openai', base_url 'http://127.0.0.1:9/agent/v1', model 'm', max_retries '0');
+CREATE SERVER writer FOREIGN DATA WRAPPER rag_llm OPTIONS (api 'openai', base_url 'http://127.0.0.1:9/agent/v1', model 'm', max_retries '0', tools 'json');
 CREATE USER MAPPING FOR PUBLIC SERVER writer;
 GRANT USAGE ON FOREIGN SERVER writer TO PUBLIC;
 
@@ -109,7 +109,14 @@ FROM rag_prompt('What does the mill of Ghent do?', 'mills', strategy => 'agent',
 SELECT content ~ 'call' FROM rag_prompt('What does the mill of Ghent do?', 'mills', strategy => 'agent', llm => 'writer', options => '{"answer": {"tools": []}}') WHERE role = 'system';
 SELECT role, content ~ 'Steps left' FROM rag_prompt('What does the mill of Ghent do?', 'mills', strategy => 'agent', llm => 'writer', options => '{"answer": {"max_steps": 1}}');
 
+-- The first step where steps are tools of the provider's protocol.
+ALTER SERVER writer OPTIONS (SET tools 'native');
+SELECT role, content ~ 'calling a tool', content ~ 'JSON|"do"' FROM rag_prompt('What does the mill of Ghent do?', 'mills', strategy => 'agent', llm => 'writer');
+SELECT fails($$ALTER SERVER writer OPTIONS (SET tools 'both')$$);
+
 -- Options.
+SELECT fails($$SELECT rag_answer('x', 'mills', strategy => 'compact', llm => 'writer', options => '{"answer": {"evaluate": true}}')$$);
+SELECT fails($$SELECT rag_answer('x', 'mills', strategy => 'agent', llm => 'writer', options => '{"answer": {"evaluate": "yes"}}')$$);
 SELECT fails($$SELECT rag_answer('x', 'mills', strategy => 'agent')$$);
 SELECT fails($$SELECT rag_answer('x', 'mills', strategy => 'agent', llm => 'writer', options => '{"answer": {"max_steps": 0}}')$$);
 SELECT fails($$SELECT rag_answer('x', 'mills', strategy => 'agent', llm => 'writer', options => '{"answer": {"max_steps": 101}}')$$);

@@ -8,6 +8,7 @@ use super::super::budget::BudgetLedger;
 use super::super::tools::{Limits, ModelReply};
 use crate::error::Result;
 use crate::prompt::messages::Message;
+use crate::prompt::tools::ToolUse;
 use crate::source::Source;
 
 /// What the caller of an answer lets its agent do, beside looking up, opening, reckoning and answering.
@@ -73,6 +74,15 @@ pub struct AgentTurn {
     pub action: AgentAction,
 }
 
+impl AgentTurn {
+    /// What is to be done, and why, if that is said.
+    #[must_use]
+    pub fn said(&self) -> String {
+        let AgentTurn { reason, action } = self;
+        if reason.is_empty() { action.to_string() } else { format!("{action}: {reason}") }
+    }
+}
+
 /// What an agent wants to do.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AgentAction {
@@ -121,6 +131,19 @@ pub enum ActionOutcome<S> {
     Found(Vec<S>, Option<String>),
     /// It could not be done, and why. Another action may be.
     Failed(String),
+    /// It could not be done this time, and why: something took too long, or a provider failed.
+    Interrupted(String),
+}
+
+/// What a language model is asked for a step.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StepPrompt {
+    /// The messages.
+    pub messages: Vec<Message>,
+    /// The JSON schema of the reply; `None` where there are tools.
+    pub schema: Option<String>,
+    /// What it may call.
+    pub tools: Option<ToolUse>,
 }
 
 /// Does what an agent wants, with the rights of the caller of an answer.
@@ -128,12 +151,14 @@ pub trait AgentHost {
     /// What the agent may do.
     fn offers(&mut self) -> Result<AgentOffers>;
 
-    /// What a language model replies to `prompt` in the form of a JSON schema.
+    /// Whether the language model may be offered steps as tools of its provider's protocol.
+    fn offers_tools(&self) -> bool;
+
+    /// What a language model replies to `asked`, in the form of its JSON schema or with calls of its tools.
     fn generate_in(
         &mut self,
         step: &'static str,
-        prompt: Vec<Message>,
-        schema: String,
+        asked: StepPrompt,
         limits: Limits,
     ) -> Result<Result<ModelReply>>;
 

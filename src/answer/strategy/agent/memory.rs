@@ -21,23 +21,62 @@ struct DoneStep {
     said: String,
     reason: String,
     outcome: String,
-    is_repeat: bool,
+    end: StepEnd,
+}
+
+/// How a step has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StepEnd {
+    /// It was done.
+    Done,
+    /// It could not be done.
+    Failed,
+    /// It could not be done this time.
+    Interrupted,
+    /// It was not tried.
+    Refused,
 }
 
 impl AgentMemory {
-    /// The number of the step in which this was done, from 1; `None` if it was not.
+    /// Why this is not done again, if it is not: it was done or has failed. What was interrupted is tried once more.
     #[must_use]
-    pub fn known(&self, action: &AgentAction) -> Option<usize> {
+    pub fn refusal(&self, action: &AgentAction) -> Option<String> {
         let key = action.key();
-        self.steps.iter().position(|it| it.key == key && !it.is_repeat).map(|place| place + 1)
+        let tried =
+            |(_, step): &(usize, &DoneStep)| step.key == key && step.end != StepEnd::Refused;
+        let tries: Vec<(usize, &DoneStep)> = (1..).zip(&self.steps).filter(tried).collect();
+        let lasting = tries.iter().find(|(_, step)| step.end != StepEnd::Interrupted);
+        let (number, step) = lasting.or(tries.get(1))?;
+        Some(match step.end {
+            StepEnd::Failed | StepEnd::Interrupted => {
+                format!(
+                    "that was step {number} already and {}; it was not done again",
+                    step.outcome
+                )
+            }
+            StepEnd::Done | StepEnd::Refused => {
+                format!("that was step {number} already, so it was not done again")
+            }
+        })
     }
 
-    /// Keeps a step, and what came of it.
-    pub fn keep(&mut self, action: &AgentAction, reason: &str, outcome: String) {
-        let is_repeat = self.known(action).is_some();
+    /// Keeps a step, and what came of it; its number.
+    pub fn keep(
+        &mut self,
+        action: &AgentAction,
+        reason: &str,
+        outcome: String,
+        end: StepEnd,
+    ) -> usize {
         let (key, said, reason) = (action.key(), action.to_string(), reason.to_owned());
-        let step = DoneStep { key, action: action.name(), said, reason, outcome, is_repeat };
-        self.steps.push(step);
+        self.steps.push(DoneStep { key, action: action.name(), said, reason, outcome, end });
+        self.steps.len()
+    }
+
+    /// How many steps there were.
+    #[must_use]
+    pub fn count(&self) -> usize {
+        self.steps.len()
     }
 
     /// Each step as it is told in later prompts.
@@ -52,14 +91,14 @@ impl AgentMemory {
         (1..).zip(&self.steps).map(note).collect()
     }
 
-    /// Each step as users see it.
+    /// Each step as users see it, but for the first ones, `from` in number.
     #[must_use]
-    pub fn told(&self) -> Value {
+    pub fn told(&self, from: usize) -> Value {
         let told = |DoneStep { action, said, reason, outcome, .. }: &DoneStep| {
             let said: String = said.chars().take(LONGEST).collect();
             json!({"do": action, "what": said, "reason": reason, "outcome": outcome})
         };
-        self.steps.iter().map(told).collect()
+        self.steps.iter().skip(from).map(told).collect()
     }
 }
 
@@ -83,6 +122,11 @@ mod tests {
     use super::super::action::{AgentSearch, ToolCall};
     use super::*;
 
+    fn call(code: &str) -> AgentAction {
+        let arguments = json!({ "code": code }).as_object().cloned().unwrap_or_default();
+        AgentAction::Call(ToolCall { tool: "part".to_owned(), arguments })
+    }
+
     fn search(question: &str) -> AgentAction {
         AgentAction::Search(AgentSearch { question: question.to_owned(), ..Default::default() })
     }
@@ -90,34 +134,50 @@ mod tests {
     #[test]
     fn a_step_is_known_again() {
         let mut memory = AgentMemory::default();
-        memory.keep(&search("Who is Eve?"), "", found(&[1, 2], 2, None));
-        assert_eq!(memory.known(&search("who  is EVE?")), Some(1));
+        let done = |number: usize| {
+            Some(format!("that was step {number} already, so it was not done again"))
+        };
+        memory.keep(&search("Who is Eve?"), "", found(&[1, 2], 2, None), StepEnd::Done);
+        assert_eq!(memory.refusal(&search("who  is EVE?")), done(1));
         let more =
             AgentSearch { question: "Who is Eve?".to_owned(), k: Some(9), ..Default::default() };
-        assert_eq!(memory.known(&AgentAction::Search(more)), None);
-        assert_eq!(memory.known(&AgentAction::Graph("Who is Eve?".to_owned())), None);
-        let call = |code: &str| {
-            let arguments = json!({ "code": code }).as_object().cloned().unwrap_or_default();
-            AgentAction::Call(ToolCall { tool: "part".to_owned(), arguments })
-        };
-        memory.keep(&search("Who is Eve?"), "again", "known".to_owned());
-        memory.keep(&call("AB1"), "", found(&[3], 1, None));
-        assert_eq!(memory.known(&call("AB1")), Some(3));
-        assert_eq!(memory.known(&call("aB1")), None, "values are not folded");
-        assert_eq!(memory.known(&search("Who is Eve?")), Some(1));
+        assert_eq!(memory.refusal(&AgentAction::Search(more)), None);
+        assert_eq!(memory.refusal(&AgentAction::Graph("Who is Eve?".to_owned())), None);
+        memory.keep(&search("Who is Eve?"), "again", "known".to_owned(), StepEnd::Refused);
+        assert_eq!(memory.keep(&call("AB1"), "", found(&[3], 1, None), StepEnd::Done), 3);
+        assert_eq!(memory.refusal(&call("AB1")), done(3));
+        assert_eq!(memory.refusal(&call("aB1")), None, "values are not folded");
+        assert_eq!(memory.refusal(&search("Who is Eve?")), done(1));
+    }
+
+    #[test]
+    fn what_was_interrupted_is_tried_once_more() {
+        let mut memory = AgentMemory::default();
+        memory.keep(&call("a"), "", "failed: division by zero".to_owned(), StepEnd::Failed);
+        let why = "that was step 1 already and failed: division by zero; it was not done again";
+        assert_eq!(memory.refusal(&call("a")).as_deref(), Some(why));
+        memory.keep(&call("b"), "", "failed for now: too slow".to_owned(), StepEnd::Interrupted);
+        assert_eq!(memory.refusal(&call("b")), None);
+        memory.keep(&call("b"), "", "failed for now: still".to_owned(), StepEnd::Interrupted);
+        let why = "that was step 3 already and failed for now: still; it was not done again";
+        assert_eq!(memory.refusal(&call("b")).as_deref(), Some(why));
+        memory.keep(&call("c"), "", "failed for now: too slow".to_owned(), StepEnd::Interrupted);
+        memory.keep(&call("c"), "", found(&[1], 1, None), StepEnd::Done);
+        assert!(memory.refusal(&call("c")).unwrap().starts_with("that was step 5 already, so"));
     }
 
     #[test]
     fn steps_are_told() {
         let mut memory = AgentMemory::default();
-        memory.keep(&search("Who?"), "", found(&[1, 3], 2, None));
-        memory.keep(&AgentAction::Calculate("1 + 1".to_owned()), "a sum", "2".to_owned());
+        memory.keep(&search("Who?"), "", found(&[1, 3], 2, None), StepEnd::Done);
+        let sum = AgentAction::Calculate("1 + 1".to_owned());
+        memory.keep(&sum, "a sum", "2".to_owned(), StepEnd::Done);
         assert_eq!(
             memory.notes(),
             ["Step 1: search \"Who?\": found sources 1, 3", "Step 2: calculate 1 + 1 (a sum): 2"]
         );
-        assert_eq!(memory.told()[1]["reason"], "a sum");
-        memory.keep(&search(&"x".repeat(5000)), "", String::new());
+        assert_eq!(memory.told(0)[1]["reason"], "a sum");
+        memory.keep(&search(&"x".repeat(5000)), "", String::new(), StepEnd::Done);
         assert_eq!(memory.notes()[2].len(), LONGEST);
     }
 

@@ -2,37 +2,48 @@
 //! 2210.03629), until it answers or has no step left.
 //!
 //! ```text
-//! question looked up → sources, notes → a step: search, open, graph, sql, calculate, call ─┐ or an answer
-//!                           ▲                                                              │
-//!                           └─────────── what it found, or why it failed ◄─────────────────┘
+//! question looked up → sources, notes → steps: search, open, graph, sql, calculate, call ─┐ or an answer
+//!                           ▲                                                             │     │
+//!                           └─────────── what they found, or why they failed ◄────────────┘     ▼
+//!                           ▲                                                               evaluator
+//!                           └─────────────── what is missing, once ◄────────────────────────────┘
 //! ```
 //!
-//! Unlike in the paper a step is one JSON object of a schema ([`offered`]), which every provider can be asked for, and
-//! local models by a grammar. A reply is a wish among what was offered ([`reply`]), and nothing more: neither a chunk
-//! nor the model can have anything done besides. What was done stands in a memory ([`memory`]), of which a model is
-//! told before each step, so nothing is done twice. Texts of sources and of what functions return are data and stand
-//! between their lines.
+//! Steps are tools of the provider's own protocol ([`as_tools`]), of which a reply may call several, or, where there
+//! are none, one JSON object of a schema ([`offered`]), which every provider can be asked for, and local models by a
+//! grammar. A reply is a wish among what was offered ([`reply`]), and nothing more: neither a chunk nor the model can
+//! have anything done besides. What was done stands in a memory ([`memory`]), of which a model is told before each
+//! step, so nothing is done twice; with tools it stands in the conversation ([`conversation`]) as long as a call can read all of
+//! that. Texts of sources and of what functions return are data and stand between their lines. An [`evaluator`] may
+//! judge the answer.
 
 mod action;
 pub mod arithmetic;
+mod as_tools;
+mod conversation;
+mod evaluator;
 mod memory;
 mod offered;
 mod reply;
 
 pub use action::{
-    ActionOutcome, AgentAction, AgentHost, AgentOffers, AgentSearch, ArgumentKind, ToolArgument,
-    ToolCall, ToolOffer,
+    ActionOutcome, AgentAction, AgentHost, AgentOffers, AgentSearch, ArgumentKind, StepPrompt,
+    ToolArgument, ToolCall, ToolOffer,
 };
 pub use offered::schema as reply_schema;
 
 use std::collections::BTreeSet;
 
+use serde_json::Value;
+
 use self::action::AgentTurn;
-use self::memory::AgentMemory;
+use self::conversation::AgentConversation;
+use self::memory::{AgentMemory, StepEnd};
+use self::reply::AgentReply;
 use super::cited::only;
 use super::compact::answer_from;
 use super::{AnswerStrategy, Desk, Fallback, FinalPrompt, StrategyResult};
-use crate::context::step::{Material, Numbered};
+use crate::context::step::{Material, Numbered, StepOutcome};
 use crate::error::Result;
 use crate::prompt::messages::{Message, is_no_answer};
 
@@ -53,49 +64,90 @@ pub static STRATEGY: AnswerStrategy = AnswerStrategy {
     name: "agent",
     description: "decides at each step whether to search, open a document, follow the graph, have a query run, compute, \
         call a function or answer",
-    calls: "1 for each of up to max_steps (5) steps, and 1 for each reply that has to be corrected",
-    options: &["max_steps"],
+    calls: "1 for each of up to max_steps (5) steps, or for several that are taken at once; 1 for each reply that has to \
+        be corrected; 1 with evaluate",
+    options: &["max_steps", "evaluate"],
     is_for_extractive: false,
     reads_in_groups: false,
     answer,
 };
 
 fn answer(desk: &mut Desk<'_>) -> Result<StrategyResult> {
-    let steps = desk.options.max_steps.unwrap_or(STEPS);
-    let mut work = AgentWork::begun(desk)?;
-    // The last step is an answer in any case.
-    for left in (2..=steps).rev() {
-        match work.turn(desk, left)? {
-            TurnResult::Answered(text) => {
-                desk.tell("actions", work.memory.told());
-                return Ok(work.accepted(text));
-            }
-            TurnResult::Done => {}
-            TurnResult::Over => break,
+    let mut run = AgentRun::begun(desk)?;
+    loop {
+        if let Some(written) = run.go_on(desk)? {
+            return Ok(written);
         }
     }
-    desk.tell("actions", work.memory.told());
-    work.last(desk)
+}
+
+/// An answer that an agent is working on, reply by reply.
+pub struct AgentRun {
+    work: AgentWork,
+    /// Steps that are left, with the answer.
+    left: u32,
+    /// How many steps were told of.
+    told: usize,
+}
+
+impl AgentRun {
+    /// The question is looked up.
+    pub fn begun(desk: &mut Desk<'_>) -> Result<AgentRun> {
+        let left = desk.options.max_steps.unwrap_or(STEPS);
+        Ok(AgentRun { work: AgentWork::begun(desk)?, left, told: 0 })
+    }
+
+    /// Takes the steps of one more reply. Where there is no further one, the answer, or what is to be asked for it.
+    pub fn go_on(&mut self, desk: &mut Desk<'_>) -> Result<Option<StrategyResult>> {
+        let work = &mut self.work;
+        // The last step is an answer in any case.
+        if self.left > 1 {
+            self.left -= match work.turn(desk, self.left)? {
+                TurnResult::Answered(text) if work.is_complete(desk, &text)? => {
+                    desk.tell("actions", work.memory.told(0));
+                    return Ok(Some(work.accepted(text)));
+                }
+                TurnResult::Answered(_) => 1,
+                TurnResult::Done(steps) => steps,
+                TurnResult::Over => self.left - 1,
+            };
+        }
+        if self.left > 1 {
+            return Ok(None);
+        }
+        desk.tell("actions", work.memory.told(0));
+        work.last(desk).map(Some)
+    }
+
+    /// The steps since this was asked before, as users see them.
+    pub fn news(&mut self) -> Vec<Value> {
+        let from = std::mem::replace(&mut self.told, self.work.memory.count());
+        match self.work.memory.told(from) {
+            Value::Array(steps) => steps,
+            _ => Vec::new(),
+        }
+    }
 }
 
 /// An agent at work.
 struct AgentWork {
     offers: AgentOffers,
-    schema: String,
-    actions: String,
+    conversation: AgentConversation,
     memory: AgentMemory,
     /// What has been found, in the order of the numbers.
     sources: Vec<Numbered>,
     /// Whether something was computed, on which an answer may stand without a source.
     has_computed: bool,
+    /// An answer that the evaluator has sent back.
+    draft: Option<String>,
 }
 
 /// How a turn ends.
 enum TurnResult {
     /// With this answer.
     Answered(String),
-    /// With something that was done, or could not be.
-    Done,
+    /// With so many steps that were taken, or could not be.
+    Done(u32),
     /// There is no other: the budget is spent, or nothing of use is replied.
     Over,
 }
@@ -104,90 +156,180 @@ impl AgentWork {
     /// The work with the question itself looked up, as each of them begins.
     fn begun(desk: &mut Desk<'_>) -> Result<AgentWork> {
         let offers = desk.offers()?;
-        let (schema, actions) = (offered::schema(&offers), offered::described(&offers));
-        let (memory, sources) = (AgentMemory::default(), Vec::new());
-        let mut work = AgentWork { offers, schema, actions, memory, sources, has_computed: false };
+        let conversation = AgentConversation::new(&offers, desk.offers_tools());
+        let mut work = AgentWork {
+            offers,
+            conversation,
+            memory: AgentMemory::default(),
+            sources: Vec::new(),
+            has_computed: false,
+            draft: None,
+        };
         let found = desk.found()?;
         let question = desk.question.to_owned();
         let first = AgentAction::Search(AgentSearch { question, ..AgentSearch::default() });
-        let outcome = work.add(found, None);
-        work.memory.keep(&first, "", outcome);
+        let (said, _) = work.add(found, None);
+        work.memory.keep(&first, "", said, StepEnd::Done);
         Ok(work)
     }
 
-    /// One step; `left` are there with it.
+    /// The steps of one reply; `left` are there with the answer.
     fn turn(&mut self, desk: &mut Desk<'_>, left: u32) -> Result<TurnResult> {
-        let Some(AgentTurn { reason, action }) = self.decided(desk, left)? else {
-            return Ok(TurnResult::Over);
-        };
-        if let AgentAction::Answer(text) = action {
-            desk.announce("answer", &reason);
-            return Ok(TurnResult::Answered(text));
+        let Some(reply) = self.decided(desk, left)? else { return Ok(TurnResult::Over) };
+        let (mut taken, mut outcomes) = (0, Vec::with_capacity(reply.wishes.len()));
+        for wish in &reply.wishes {
+            outcomes.push(match wish {
+                Err(problem) => self.refused(desk, problem),
+                Ok(AgentTurn { reason, action: AgentAction::Answer(text) }) => {
+                    desk.announce("answer", reason);
+                    return Ok(TurnResult::Answered(text.clone()));
+                }
+                Ok(turn) if taken + 1 >= left => self.left_out(turn),
+                Ok(turn) => match self.take(desk, turn)? {
+                    Some(outcome) => outcome,
+                    None => return Ok(TurnResult::Over),
+                },
+            });
+            taken += u32::from(wish.is_ok() && taken + 1 < left);
         }
-        if let Some(number) = self.memory.known(&action) {
-            desk.announce("repeat", &format!("{action}: {reason}"));
-            let outcome = format!("that was step {number} already, so it was not done again");
-            self.memory.keep(&action, &reason, outcome);
-            return Ok(TurnResult::Done);
-        }
-        if !desk.has_time() {
-            return Ok(TurnResult::Over);
-        }
-        desk.announce(action.name(), &format!("{action}: {reason}"));
-        let outcome = match desk.act(&action)? {
-            ActionOutcome::Found(sources, note) => {
-                self.has_computed |= matches!(action, AgentAction::Calculate(_));
-                self.add(sources, note.as_deref())
-            }
-            ActionOutcome::Failed(why) => format!("failed: {why}"),
-        };
-        self.memory.keep(&action, &reason, outcome);
-        Ok(TurnResult::Done)
+        self.go_on(desk, reply, outcomes, left - taken)?;
+        Ok(TurnResult::Done(taken.max(1)))
     }
 
-    /// Adds what was found; what is told of it.
-    fn add(&mut self, found: Vec<Numbered>, note: Option<&str>) -> String {
+    /// Takes a step; `None` where there is no time for it.
+    fn take(&mut self, desk: &mut Desk<'_>, turn: &AgentTurn) -> Result<Option<StepOutcome>> {
+        let action = &turn.action;
+        if let Some(why) = self.memory.refusal(action) {
+            desk.announce("repeat", &turn.said());
+            return Ok(Some(self.keep(turn, why, Vec::new(), StepEnd::Refused)));
+        }
+        if !desk.has_time() {
+            return Ok(None);
+        }
+        desk.announce(action.name(), &turn.said());
+        let (said, new, end) = match desk.act(action)? {
+            ActionOutcome::Found(sources, note) => {
+                self.has_computed |= matches!(action, AgentAction::Calculate(_));
+                let (said, new) = self.add(sources, note.as_deref());
+                (said, new, StepEnd::Done)
+            }
+            ActionOutcome::Failed(why) => (format!("failed: {why}"), Vec::new(), StepEnd::Failed),
+            ActionOutcome::Interrupted(why) => (
+                format!("failed for now: {why}. It may be tried once more"),
+                Vec::new(),
+                StepEnd::Interrupted,
+            ),
+        };
+        Ok(Some(self.keep(turn, said, new, end)))
+    }
+
+    /// Keeps a step in the memory; what is told of it.
+    fn keep(
+        &mut self,
+        turn: &AgentTurn,
+        said: String,
+        new: Vec<Numbered>,
+        end: StepEnd,
+    ) -> StepOutcome {
+        let number = self.memory.keep(&turn.action, &turn.reason, said.clone(), end);
+        StepOutcome { number, said, sources: new }
+    }
+
+    /// A step that the reply asks for beyond those that are left.
+    fn left_out(&mut self, turn: &AgentTurn) -> StepOutcome {
+        self.keep(turn, "not done: no step was left".to_owned(), Vec::new(), StepEnd::Refused)
+    }
+
+    /// What is no step that was offered.
+    fn refused(&mut self, desk: &mut Desk<'_>, problem: &str) -> StepOutcome {
+        desk.announce("unreadable", problem);
+        let said = format!("not done, as that is no step that can be taken: {problem}");
+        StepOutcome { number: self.memory.count() + 1, said, sources: Vec::new() }
+    }
+
+    /// Adds what was found; what is told of it, and what of it is new.
+    fn add(&mut self, found: Vec<Numbered>, note: Option<&str>) -> (String, Vec<Numbered>) {
         let numbers: Vec<usize> = found.iter().map(|one| one.number).collect();
         let is_known = |one: &Numbered| self.sources.iter().any(|it| it.number == one.number);
         let new: Vec<Numbered> = found.into_iter().filter(|one| !is_known(one)).collect();
         let outcome = memory::found(&numbers, new.len(), note);
-        self.sources.extend(new);
-        outcome
+        self.sources.extend(new.iter().cloned());
+        (outcome, new)
     }
 
     /// What the language model decides to do; `None` where the budget has no room for the question, or nothing that can
     /// be read is replied twice.
-    fn decided(&self, desk: &mut Desk<'_>, left: u32) -> Result<Option<AgentTurn>> {
-        let mut prompt = self.prompt(desk, left)?;
+    fn decided(&mut self, desk: &mut Desk<'_>, left: u32) -> Result<Option<AgentReply>> {
+        let mut repair = Vec::new();
         for is_last in [false, true] {
-            let Some(said) = desk.prepare_in(STEP, prompt.clone(), self.schema.clone())? else {
-                return Ok(None);
-            };
-            match reply::read(&said, &self.offers, desk.numbered()) {
-                Ok(turn) => return Ok(Some(turn)),
-                Err(problem) => {
-                    desk.announce("unreadable", &problem);
-                    if !is_last {
-                        prompt.extend(reply::repair(&said, &problem));
-                    }
-                }
+            let asked = self.asked(desk, left, &repair)?;
+            let Some(said) = desk.prepare_in(STEP, asked)? else { return Ok(None) };
+            let reply = self.conversation.read(&said, &self.offers, desk.numbered());
+            let Some(problem) = reply.problem() else { return Ok(Some(reply)) };
+            let outcomes = reply.problems().map(|it| self.refused(desk, it)).collect();
+            if !is_last {
+                repair = reply::repair(&said.text, &problem).into();
+                self.go_on(desk, reply, outcomes, left)?;
             }
         }
         Ok(None)
     }
 
-    fn prompt(&self, desk: &mut Desk<'_>, left: u32) -> Result<Vec<Message>> {
+    /// What is asked for a step, with what is wrong with the last reply.
+    fn asked(&mut self, desk: &mut Desk<'_>, left: u32, repair: &[Message]) -> Result<StepPrompt> {
+        let mut messages = self.prompt(desk, left, &self.conversation.actions)?;
+        messages.extend_from_slice(repair);
+        if self.conversation.wants_beginning() {
+            let beginning = self.prompt(desk, left, "")?;
+            self.conversation.begin(beginning);
+        }
+        Ok(self.conversation.asked(messages))
+    }
+
+    fn prompt(&self, desk: &mut Desk<'_>, left: u32, actions: &str) -> Result<Vec<Message>> {
         let notes = self.memory.notes();
-        let texts = [&notes[..], std::slice::from_ref(&self.actions)].concat();
+        let texts = [&notes[..], &[actions.to_owned()]].concat();
         let sources = desk.newest(&self.sources, &texts)?;
         let material = Material {
             question: desk.question,
             sources: &sources,
             notes: &notes,
             n: left,
-            actions: &self.actions,
+            actions,
         };
         desk.prompt(TEMPLATE, material, &[&NEEDED[..], &["n"]].concat())
+    }
+
+    /// Says in the conversation what has come of a reply. One that a call cannot read any more begins anew, with notes.
+    fn go_on(
+        &mut self,
+        desk: &mut Desk<'_>,
+        reply: AgentReply,
+        outcomes: Vec<StepOutcome>,
+        left: u32,
+    ) -> Result<()> {
+        let Some(called) = reply.called.filter(|_| left > 1) else { return Ok(()) };
+        let results = desk.told(outcomes, left)?;
+        self.conversation.add(called, results);
+        if !desk.can_show(&self.sources)? || !desk.can_read(self.conversation.texts())? {
+            self.conversation.forget();
+        }
+        Ok(())
+    }
+
+    /// Whether this answer is the last word: nobody is to judge it, or who does misses nothing.
+    fn is_complete(&mut self, desk: &mut Desk<'_>, text: &str) -> Result<bool> {
+        let is_judged = desk.options.evaluate == Some(true) && self.draft.is_none();
+        if !is_judged || is_no_answer(text) {
+            return Ok(true);
+        }
+        let Some(missing) = evaluator::missing(desk, text, &self.sources)? else { return Ok(true) };
+        let action = AgentAction::Answer(text.to_owned());
+        let said = format!("the evaluator misses: {missing}");
+        self.memory.keep(&action, "", said, StepEnd::Done);
+        self.draft = Some(text.to_owned());
+        self.conversation.forget();
+        Ok(false)
     }
 
     /// The answer that a step gives. One that stands on nothing that was found or computed is none.
@@ -221,10 +363,11 @@ impl AgentWork {
         };
         let needed = ["question", "sources", "notes"];
         let prompt = desk.prompt("answer_with_notes", material, &needed)?;
-        Ok(StrategyResult::Asks(FinalPrompt {
-            step: "answer",
-            prompt,
-            otherwise: Fallback::Nothing,
-        }))
+        let draft = self.draft.as_ref().map(|text| self.accepted(text.clone()));
+        let otherwise = match draft {
+            Some(StrategyResult::Answer(text)) => Fallback::IfUnknown(text),
+            _ => Fallback::Nothing,
+        };
+        Ok(StrategyResult::Asks(FinalPrompt { step: "answer", prompt, otherwise }))
     }
 }

@@ -26,28 +26,80 @@ const LONGEST: usize = 500;
 
 const TEXT: &str = r#"{"type": "string"}"#;
 
+/// All steps that there can be, by their names in a reply.
+pub const STEPS: [&str; 7] = ["search", "open", "graph", "sql", "calculate", "call", "answer"];
+
+/// A step that is no function of a user.
+pub struct OfferedStep {
+    /// What it is called in a reply.
+    pub name: &'static str,
+    /// What it takes: name and JSON schema of each member.
+    pub members: Vec<(&'static str, String)>,
+    /// The members as a prompt shows them.
+    shown: String,
+    /// What it does.
+    pub does: String,
+}
+
+/// The steps that may be taken, but for functions and the answer.
+#[must_use]
+pub fn plain_steps(offers: &AgentOffers) -> Vec<OfferedStep> {
+    let step =
+        |name, (member, schema): (&'static str, &str), shown: &str, does: &str| OfferedStep {
+            name,
+            members: vec![(member, schema.to_owned())],
+            shown: shown.to_owned(),
+            does: does.to_owned(),
+        };
+    let mut steps = vec![
+        search_step(offers),
+        step(
+            "open",
+            ("number", r#"{"type": "integer"}"#),
+            "\"number\": 2",
+            "reads more of the document around the source of this number.",
+        ),
+    ];
+    if offers.graph {
+        steps.push(step(
+            "graph",
+            ("entity", TEXT),
+            "\"entity\": \"...\"",
+            "finds with what else the documents name this person, place or thing.",
+        ));
+    }
+    if offers.sql {
+        steps.push(step(
+            "sql",
+            ("question", TEXT),
+            "\"question\": \"...\"",
+            "has a query over the tables of the database written for a question in words: how many, how much, the last one, the most. Its rows become sources.",
+        ));
+    }
+    let does =
+        format!("computes with numbers, + - * / % ^, parentheses and the functions {FUNCTIONS}.");
+    steps.push(step("calculate", ("expression", TEXT), "\"expression\": \"...\"", &does));
+    steps
+}
+
 /// The JSON schema of a reply: a reason, and a step that is among `offers`.
 #[must_use]
 pub fn schema(offers: &AgentOffers) -> String {
-    let mut steps = vec![
-        search_schema(offers),
-        step("open", &[("number", r#"{"type": "integer"}"#.to_owned())]),
-        step("calculate", &[("expression", TEXT.to_owned())]),
-        step("answer", &[("text", TEXT.to_owned())]),
-    ];
-    if offers.graph {
-        steps.push(step("graph", &[("entity", TEXT.to_owned())]));
-    }
-    if offers.sql {
-        steps.push(step("sql", &[("question", TEXT.to_owned())]));
-    }
+    let plain = plain_steps(offers);
+    let of = |it: &OfferedStep| step(it.name, &it.members);
+    // What every agent may do comes first.
+    let is_for_all = |it: &&OfferedStep| !["graph", "sql"].contains(&it.name);
+    let mut steps: Vec<String> = plain.iter().filter(is_for_all).map(of).collect();
+    steps.push(step("answer", &[("text", TEXT.to_owned())]));
+    steps.extend(plain.iter().filter(|it| !is_for_all(it)).map(of));
     steps.extend(offers.tools.iter().map(call_schema));
     let step = any_of(&steps);
     object(&[("reason", TEXT.to_owned()), ("step", step)])
 }
 
 /// An object with these members and no others.
-fn object(members: &[(&str, String)]) -> String {
+#[must_use]
+pub fn object(members: &[(&str, String)]) -> String {
     let names: Vec<&str> = members.iter().map(|(name, _)| *name).collect();
     let members = members.iter().map(|(name, schema)| format!("{}: {schema}", json!(name)));
     let members = members.collect::<Vec<_>>().join(", ");
@@ -75,18 +127,6 @@ fn or_null(schema: String) -> String {
     any_of(&[schema, r#"{"type": "null"}"#.to_owned()])
 }
 
-fn search_schema(offers: &AgentOffers) -> String {
-    let integer = r#"{"type": "integer"}"#.to_owned();
-    let mut members = vec![("question", TEXT.to_owned()), ("k", or_null(integer))];
-    if !offers.columns.is_empty() {
-        members.push(("filter", filter_schema(&offers.columns)));
-    }
-    if !offers.pipelines.is_empty() {
-        members.push(("pipeline", or_null(one_of(&offers.pipelines))));
-    }
-    step("search", &members)
-}
-
 fn filter_schema(columns: &[(String, String)]) -> String {
     let names: Vec<&str> = columns.iter().map(|(name, _)| name.as_str()).collect();
     let condition = object(&[
@@ -103,7 +143,9 @@ fn call_schema(tool: &ToolOffer) -> String {
     step("call", &[("tool", one_of(&[&tool.name])), ("with", object(&arguments))])
 }
 
-fn argument_schema(argument: &ToolArgument) -> String {
+/// The JSON schema of a function's argument.
+#[must_use]
+pub fn argument_schema(argument: &ToolArgument) -> String {
     let value = json!({"type": argument.kind.name()}).to_string();
     let value = match argument.is_list {
         true => format!(r#"{{"type": "array", "items": {value}}}"#),
@@ -139,26 +181,12 @@ impl ArgumentKind {
 /// What a prompt says of the steps that may be taken, a line each.
 #[must_use]
 pub fn described(offers: &AgentOffers) -> String {
-    let mut lines = vec![search_line(offers)];
-    lines.push(
-        "{\"do\": \"open\", \"number\": 2} reads more of the document around the source of this number."
-            .to_owned(),
-    );
-    if offers.graph {
-        lines.push(
-            "{\"do\": \"graph\", \"entity\": \"...\"} finds with what else the documents name this person, place or thing."
-                .to_owned(),
-        );
-    }
-    if offers.sql {
-        lines.push(
-            "{\"do\": \"sql\", \"question\": \"...\"} has a query over the tables of the database written for a question in words: how many, how much, the last one, the most. Its rows become sources."
-                .to_owned(),
-        );
-    }
-    lines.push(format!(
-        "{{\"do\": \"calculate\", \"expression\": \"...\"}} computes with numbers, + - * / % ^, parentheses and the functions {FUNCTIONS}."
-    ));
+    let plain = plain_steps(offers);
+    let line = |step: &OfferedStep| {
+        let OfferedStep { name, shown, does, .. } = step;
+        format!("{{\"do\": \"{name}\", {shown}}} {does}")
+    };
+    let mut lines: Vec<String> = plain.iter().map(line).collect();
     lines.extend(offers.tools.iter().map(call_line));
     lines.push(
         "{\"do\": \"answer\", \"text\": \"...\"} answers the question and ends the work."
@@ -167,26 +195,30 @@ pub fn described(offers: &AgentOffers) -> String {
     lines.iter().map(|line| format!("- {line}")).collect::<Vec<_>>().join("\n")
 }
 
-fn search_line(offers: &AgentOffers) -> String {
-    let mut members = "\"question\": \"...\", \"k\": null".to_owned();
-    let mut words = format!(
+fn search_step(offers: &AgentOffers) -> OfferedStep {
+    let integer = r#"{"type": "integer"}"#.to_owned();
+    let mut members = vec![("question", TEXT.to_owned()), ("k", or_null(integer))];
+    let mut shown = "\"question\": \"...\", \"k\": null".to_owned();
+    let mut does = format!(
         "looks a question up in the documents; \"k\" is how many chunks are wanted, 1 to {MOST_CHUNKS}, or null."
     );
     if !offers.columns.is_empty() {
-        members += ", \"filter\": []";
+        members.push(("filter", filter_schema(&offers.columns)));
+        shown += ", \"filter\": []";
         let columns = offers.columns.iter().map(|(name, kind)| format!("{name} ({kind})"));
-        words += &format!(
+        does += &format!(
             " \"filter\" has conditions that all must hold, as {{\"column\": \"...\", \"is\": \"gte\", \"value\": \"...\"}}; \"is\" is one of {}, columns are: {}.",
             OPERATORS.join(", "),
             columns.collect::<Vec<_>>().join(", ")
         );
     }
     if !offers.pipelines.is_empty() {
-        members += ", \"pipeline\": null";
+        members.push(("pipeline", or_null(one_of(&offers.pipelines))));
+        shown += ", \"pipeline\": null";
         let names = offers.pipelines.join(", ");
-        words += &format!(" \"pipeline\" is null for all collections, or one of: {names}.");
+        does += &format!(" \"pipeline\" is null for all collections, or one of: {names}.");
     }
-    format!("{{\"do\": \"search\", {members}}} {words}")
+    OfferedStep { name: "search", members, shown, does }
 }
 
 fn call_line(tool: &ToolOffer) -> String {
@@ -195,11 +227,17 @@ fn call_line(tool: &ToolOffer) -> String {
         format!("{}: {}{default}", json!(it.name), it.sql_type)
     };
     let arguments = tool.arguments.iter().map(argument).collect::<Vec<_>>().join(", ");
-    let does: String = single_line(&tool.description).chars().take(LONGEST).collect();
+    let does = function_description(tool);
     format!(
         "{{\"do\": \"call\", \"tool\": {}, \"with\": {{{arguments}}}}} calls a function: {does}",
         json!(tool.name)
     )
+}
+
+/// What a function does, in one line.
+#[must_use]
+pub fn function_description(tool: &ToolOffer) -> String {
+    single_line(&tool.description).chars().take(LONGEST).collect()
 }
 
 #[cfg(test)]

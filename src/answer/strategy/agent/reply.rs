@@ -1,7 +1,7 @@
 //! What does an agent want to do next?
 //!
 //! ```text
-//! (reply, offers, sources read) → reason and action, or what is wrong with it
+//! (reply, offers, sources read) → reason and action of each step, or what is wrong with it
 //! ```
 //!
 //! A reply may say what a chunk has told the language model to say. So it is taken for a wish among those that were
@@ -12,9 +12,11 @@ use serde_json::{Map, Value, json};
 use super::action::{
     AgentAction, AgentOffers, AgentSearch, AgentTurn, ToolArgument, ToolCall, ToolOffer,
 };
+use super::as_tools;
 use super::offered::{MOST_CHUNKS, OPERATORS};
 use crate::prompt::messages::Message;
 use crate::prompt::object;
+use crate::prompt::tools::{RequestedCall, ToolReply};
 use crate::retrieve::value;
 
 /// Longest reason that is kept, in characters.
@@ -26,23 +28,100 @@ const LONGEST_TEXT: usize = 2000;
 /// Characters that are shown of a reply that is to be corrected.
 const LONGEST_REPLY: usize = 4000;
 
-type Wished<T> = std::result::Result<T, String>;
+/// Most calls of a reply.
+const MOST_CALLS: usize = 16;
+
+/// What is wished, or what is wrong with it.
+pub type Wished<T> = std::result::Result<T, String>;
+
+/// What a reply comes to.
+pub struct AgentReply {
+    /// What it wants, in order.
+    pub wishes: Vec<Wished<AgentTurn>>,
+    /// The calls that these are, each of which wants a result; `None` where it calls for nothing.
+    pub called: Option<ToolReply>,
+}
+
+impl AgentReply {
+    /// A text that is the answer.
+    #[must_use]
+    pub fn answer(text: &str) -> AgentReply {
+        let action = AgentAction::Answer(text.to_owned());
+        AgentReply::of_json(Ok(AgentTurn { reason: String::new(), action }))
+    }
+
+    /// What a reply of JSON wants.
+    #[must_use]
+    pub fn of_json(wish: Wished<AgentTurn>) -> AgentReply {
+        AgentReply { wishes: vec![wish], called: None }
+    }
+
+    /// What is wrong, where nothing that it wants can be done.
+    #[must_use]
+    pub fn problem(&self) -> Option<String> {
+        let all: Vec<&str> = self.problems().collect();
+        (all.len() == self.wishes.len()).then(|| all.join("; "))
+    }
+
+    /// What is wrong with its wishes.
+    pub fn problems(&self) -> impl Iterator<Item = &str> {
+        self.wishes.iter().filter_map(|wish| wish.as_ref().err()).map(String::as_str)
+    }
+}
+
+/// What the calls of a reply want; `said` stands beside them. `read` is as in [`read`].
+#[must_use]
+pub fn read_calls(said: &str, called: &ToolReply, offers: &AgentOffers, read: usize) -> AgentReply {
+    let count = called.calls.len();
+    if count > MOST_CALLS {
+        let problem = format!("it calls {count} tools at once, more than {MOST_CALLS}");
+        return AgentReply::of_json(Err(problem));
+    }
+    let wish = |call: &RequestedCall| read_call(call, said, offers, read);
+    AgentReply { wishes: called.calls.iter().map(wish).collect(), called: Some(called.clone()) }
+}
+
+fn read_call(
+    call: &RequestedCall,
+    said: &str,
+    offers: &AgentOffers,
+    read: usize,
+) -> Wished<AgentTurn> {
+    let arguments = match serde_json::from_str(&call.arguments) {
+        Ok(Value::Object(arguments)) => arguments,
+        // Some models leave them out where there are none.
+        _ if call.arguments.trim().is_empty() => Map::new(),
+        _ => return Err("its arguments are no JSON object".to_owned()),
+    };
+    let Some((reason, step)) = as_tools::step(&call.name, arguments, offers) else {
+        let known = as_tools::known(offers);
+        let name: String = call.name.chars().take(80).collect();
+        return Err(format!("there is no tool \"{name}\"; there are {known}"));
+    };
+    let reason = if reason.trim().is_empty() { said } else { &reason };
+    turn(reason, &Value::Object(step), offers, read)
+}
 
 /// What `reply` says. `read` is how many sources have been read. Fails with what is wrong, in words.
 pub fn read(reply: &str, offers: &AgentOffers, read: usize) -> Wished<AgentTurn> {
-    let found = object::find(reply);
-    if found.as_ref().is_some_and(has_nul) {
-        return Err("it has the character \\u0000, which no text can have".to_owned());
-    }
-    let Some(Value::Object(found)) = found else {
+    let Some(Value::Object(found)) = object::find(reply) else {
         return Err("there is no JSON object in it".to_owned());
     };
-    let Some(Value::Object(step)) = found.get("step") else {
+    let Some(step) = found.get("step").filter(|step| step.is_object()) else {
         return Err("it has no object \"step\"".to_owned());
     };
     let reason = found.get("reason").and_then(Value::as_str).unwrap_or_default();
+    turn(reason, step, offers, read)
+}
+
+/// The step that is taken for this reason.
+fn turn(reason: &str, step: &Value, offers: &AgentOffers, read: usize) -> Wished<AgentTurn> {
+    if has_nul(step) || reason.contains('\0') {
+        return Err("it has the character \\u0000, which no text can have".to_owned());
+    }
+    let none = Map::new();
+    let wish = Wish { step: step.as_object().unwrap_or(&none), offers };
     let reason = reason.trim().chars().take(LONGEST_REASON).collect();
-    let wish = Wish { step, offers };
     Ok(AgentTurn { reason, action: wish.action(read)? })
 }
 
@@ -423,5 +502,60 @@ mod tests {
         let long = json!({"reason": "x".repeat(5000), "step": {"do": "answer", "text": "y"}});
         assert_eq!(read(&long.to_string(), &none, 1).unwrap().reason.len(), LONGEST_REASON);
         assert_eq!(why(&"{".repeat(100_000)), "there is no JSON object in it");
+    }
+
+    fn called(calls: &[(&str, &str)]) -> AgentReply {
+        let call = |(name, arguments): &(&str, &str)| RequestedCall {
+            id: "c".to_owned(),
+            name: (*name).to_owned(),
+            arguments: (*arguments).to_owned(),
+        };
+        let calls = calls.iter().map(call).collect();
+        read_calls("beside", &ToolReply { calls, verbatim: String::new() }, &offers(), 3)
+    }
+
+    fn said(reply: &AgentReply) -> Vec<Wished<String>> {
+        let said = |wish: &Wished<AgentTurn>| {
+            wish.as_ref().map(|it| format!("{} ({})", it.action, it.reason)).map_err(Clone::clone)
+        };
+        reply.wishes.iter().map(said).collect()
+    }
+
+    #[test]
+    fn calls_are_wishes_as_good_as_others() {
+        let known = "search, open, graph, sql, calculate, double, now";
+        let none = |name: &str| Err(format!("there is no tool \"{name}\"; there are {known}"));
+        let reply = called(&[
+            ("search", r#"{"reason": "why", "question": "Who?", "k": null, "filter": []}"#),
+            ("double", r#"{"reason": "", "n": 2}"#),
+            ("now", ""),
+            ("drop_table", "{}"),
+            ("answer", r#"{"text": "x"}"#),
+            ("open", r#"{"number": 9}"#),
+            ("double", r#"{"n": "two"}"#),
+            ("double", "[1]"),
+            ("search", r#"{"question": "a\u0000b"}"#),
+        ]);
+        assert_eq!(
+            said(&reply),
+            [
+                Ok("search \"Who?\" (why)".to_owned()),
+                Ok("call double({\"n\":2}) (beside)".to_owned()),
+                Ok("call now({}) (beside)".to_owned()),
+                none("drop_table"),
+                none("answer"),
+                Err("\"number\" must be that of a source, 1 to 3".to_owned()),
+                Err("argument \"n\" must be an integer (integer), not \"two\"".to_owned()),
+                Err("its arguments are no JSON object".to_owned()),
+                Err("it has the character \\u0000, which no text can have".to_owned()),
+            ]
+        );
+        assert_eq!(reply.problem(), None);
+        assert_eq!(reply.called.map(|it| it.calls.len()), Some(9));
+        let all = called(&[("a", "{}"), ("b", "{}")]);
+        assert!(all.problem().unwrap().contains("no tool \"a\""));
+        let many = called(&[("now", "{}"); 17]);
+        assert_eq!(many.problem().as_deref(), Some("it calls 17 tools at once, more than 16"));
+        assert!(many.called.is_none());
     }
 }

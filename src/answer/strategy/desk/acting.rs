@@ -3,11 +3,15 @@
 use serde_json::Value;
 
 use super::{Desk, Preview};
-use crate::answer::strategy::agent::{ActionOutcome, AgentAction, AgentOffers, arithmetic};
-use crate::answer::strategy::budget::estimate_all;
-use crate::context::step::Numbered;
+use crate::answer::strategy::agent::{
+    ActionOutcome, AgentAction, AgentOffers, StepPrompt, arithmetic,
+};
+use crate::answer::strategy::budget::{estimate, estimate_all};
+use crate::answer::strategy::tools::ModelReply;
+use crate::context::step::{Numbered, StepOutcome};
 use crate::error::{ErrorKind, Result};
 use crate::prompt::messages::Message;
+use crate::prompt::tools::ToolUse;
 use crate::source::Source;
 
 impl Desk<'_> {
@@ -36,23 +40,31 @@ impl Desk<'_> {
         self.ledger.has_time(self.tools.elapsed_ms())
     }
 
-    /// Asks something that prepares an answer, in the form of a JSON schema. `None` where the budget has no room for it
-    /// beside the answer, and where the language model has not kept to the form, though it was shown its mistake.
+    /// Whether steps may be offered as tools of the provider's protocol.
+    pub fn offers_tools(&self) -> bool {
+        self.tools.offers_tools()
+    }
+
+    /// Asks something that prepares an answer, in the form of a JSON schema or with tools. `None` where the budget has
+    /// no room for it beside the answer, and where the language model has not kept to the form, though it was shown its
+    /// mistake.
     pub fn prepare_in(
         &mut self,
         step: &'static str,
-        prompt: Vec<Message>,
-        schema: String,
-    ) -> Result<Option<String>> {
+        asked: StepPrompt,
+    ) -> Result<Option<ModelReply>> {
         let kept = self.kept()?;
-        let Some(prompt) = self.asking(vec![prompt]).pop() else { return Ok(None) };
-        let size = estimate_all(&prompt);
+        if self.asking(vec![asked.messages.clone()]).is_empty() {
+            return Ok(None);
+        }
+        let called = asked.tools.iter().flat_map(ToolUse::texts).map(estimate).sum::<u64>();
+        let size = estimate_all(&asked.messages) + called;
         let begun = self.tools.elapsed_ms();
         let (granted, limits) = self.ledger.grant(&[size], Some(kept), begun);
         if granted == 0 {
             return Ok(None);
         }
-        let reply = self.tools.generate_in(step, prompt, schema, limits)?;
+        let reply = self.tools.generate_in(step, asked, limits)?;
         let took = self.tools.elapsed_ms().saturating_sub(begun);
         let is_late = limits.timeout_ms.is_some_and(|limit| took >= limit);
         match self.ledger.note(step, reply, size, is_late) {
@@ -60,6 +72,22 @@ impl Desk<'_> {
             Err(error) if error.kind() == ErrorKind::ProviderFailed => Ok(None),
             noted => noted,
         }
+    }
+
+    /// What a language model is told of its calls, in their order, with the steps that are `left`.
+    pub fn told(&mut self, outcomes: Vec<StepOutcome>, left: u32) -> Result<Vec<String>> {
+        let told = outcomes.into_iter().map(|outcome| Ok(outcome.told(&self.tools.nonce()?)));
+        let mut told = told.collect::<Result<Vec<String>>>()?;
+        if let Some(last) = told.last_mut() {
+            *last += &format!("\n\nSteps left, with the answer as the last one: {left}");
+        }
+        Ok(told)
+    }
+
+    /// Whether a call can read all these texts.
+    pub fn can_read(&mut self, texts: Vec<String>) -> Result<bool> {
+        let Some(room) = self.tools.room(self.question)?.all else { return Ok(true) };
+        Ok(self.tools.count(&texts)?.iter().sum::<usize>() <= room)
     }
 
     /// As many of `sources` as a call can show beside other `texts`, those that were found last, in the order of their
@@ -97,6 +125,7 @@ impl Desk<'_> {
                 ActionOutcome::Found(self.read(query, sources)?, note)
             }
             ActionOutcome::Failed(why) => ActionOutcome::Failed(why),
+            ActionOutcome::Interrupted(why) => ActionOutcome::Interrupted(why),
         })
     }
 

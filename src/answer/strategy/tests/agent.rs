@@ -4,19 +4,27 @@ use serde_json::json;
 
 use super::*;
 use crate::answer::strategy::agent::{
-    ActionOutcome, AgentHost, AgentOffers, AgentSearch, ArgumentKind, ToolArgument, ToolCall,
-    ToolOffer,
+    ActionOutcome, AgentHost, AgentOffers, AgentSearch, ArgumentKind, StepPrompt, ToolArgument,
+    ToolCall, ToolOffer,
 };
+use crate::prompt::tools::{RequestedCall, ToolReply, ToolUse};
 
 /// What an agent may do, and has done.
 #[derive(Default)]
 pub struct Acting {
-    offers: AgentOffers,
+    pub offers: AgentOffers,
     /// What was done, in order.
-    done: Vec<String>,
+    pub done: Vec<String>,
     /// What was announced, in order.
-    announced: Vec<String>,
+    pub announced: Vec<String>,
     schemas: Vec<String>,
+    /// Whether steps are offered as tools, and refused.
+    pub offers_tools: bool,
+    pub refuses_tools: bool,
+    /// The tools of each call for a step.
+    pub tools: Vec<Option<ToolUse>>,
+    /// Functions that have failed already, and succeed the next time.
+    interrupted: Vec<String>,
     /// How long a function takes at most, as it was told.
     within_ms: Vec<Option<u64>>,
 }
@@ -26,15 +34,27 @@ impl AgentHost for Scripted {
         Ok(self.acting.offers.clone())
     }
 
+    fn offers_tools(&self) -> bool {
+        self.acting.offers_tools
+    }
+
     fn generate_in(
         &mut self,
         step: &'static str,
-        prompt: Vec<Message>,
-        schema: String,
+        asked: StepPrompt,
         limits: Limits,
     ) -> Result<Result<ModelReply>> {
-        self.acting.schemas.push(schema);
-        Ok(self.generate_all(step, vec![prompt], limits)?.pop().expect("a reply"))
+        let StepPrompt { messages, schema, tools } = asked;
+        self.acting.schemas.extend(schema);
+        let knows_tools = tools.is_some() && !self.acting.refuses_tools;
+        // Who knows no tools is asked with what takes their place.
+        let messages = match &tools {
+            Some(used) if !knows_tools => used.otherwise.messages.clone(),
+            _ => messages,
+        };
+        self.acting.tools.push(tools);
+        let reply = self.generate_all(step, vec![messages], limits)?.pop().expect("a reply");
+        Ok(reply.map(|reply| if knows_tools { called(reply) } else { reply }))
     }
 
     fn announce(&mut self, action: &'static str, _said: &str) {
@@ -70,9 +90,26 @@ impl AgentHost for Scripted {
         self.acting.within_ms.push(within_ms);
         Ok(match tool.as_str() {
             "broken" => ActionOutcome::Failed("division by zero".to_owned()),
+            "slow" if !self.acting.interrupted.contains(tool) => {
+                self.acting.interrupted.push(tool.clone());
+                ActionOutcome::Interrupted("it took too long".to_owned())
+            }
             _ => ActionOutcome::Found(one_of_each().into_iter().skip(2).collect(), None),
         })
     }
+}
+
+/// A reply with the calls that its text has as lines "name {arguments}", or an answer.
+fn called(reply: ModelReply) -> ModelReply {
+    let call = |(number, line): (usize, &str)| {
+        let (name, arguments) = line.strip_prefix("! ")?.split_once(' ')?;
+        let (id, name, arguments) = (number.to_string(), name.to_owned(), arguments.to_owned());
+        Some(RequestedCall { id, name, arguments })
+    };
+    let calls: Vec<RequestedCall> = (1..).zip(reply.text.lines()).filter_map(call).collect();
+    let text = if calls.is_empty() { reply.text.clone() } else { String::new() };
+    let tools = Some(ToolReply { calls, verbatim: reply.text });
+    ModelReply { text, tools, ..reply }
 }
 
 fn tool(name: &str) -> ToolOffer {
@@ -87,37 +124,48 @@ fn tool(name: &str) -> ToolOffer {
     ToolOffer { name, description, arguments: vec![argument] }
 }
 
-fn all() -> AgentOffers {
+pub fn all() -> AgentOffers {
     AgentOffers {
         columns: vec![("year".to_owned(), "integer".to_owned())],
         graph: true,
         sql: true,
-        tools: vec![tool("weather"), tool("broken")],
+        tools: vec![tool("weather"), tool("broken"), tool("slow")],
         ..AgentOffers::default()
     }
 }
 
-fn step(step: Value) -> &'static str {
+pub fn step(step: Value) -> &'static str {
     json!({"reason": "so", "step": step}).to_string().leak()
 }
 
-fn search(question: &str) -> &'static str {
+pub fn search(question: &str) -> &'static str {
     step(json!({"do": "search", "question": question}))
 }
 
-fn says(text: &str) -> &'static str {
+pub fn says(text: &str) -> &'static str {
     step(json!({"do": "answer", "text": text}))
 }
 
 /// The agent at the question of the mills, of which document 1 is found at once.
 fn work(offers: AgentOffers, given: Value, says: &[&'static str]) -> Done {
+    work_with(offers, given, says, |_| ())
+}
+
+/// Such an agent whose model is made another by `change`.
+pub fn work_with(
+    offers: AgentOffers,
+    given: Value,
+    says: &[&'static str],
+    change: impl FnOnce(&mut Acting),
+) -> Done {
     let mut tools = scripted(&FINDS, says);
     tools.acting.offers = offers;
+    change(&mut tools.acting);
     run_with("agent", QUESTION, given, tools)
 }
 
 impl Done {
-    fn outcomes(&self) -> Vec<&str> {
+    pub fn outcomes(&self) -> Vec<&str> {
         let steps = self.outcome.usage["actions"].as_array().unwrap();
         steps.iter().map(|step| step["outcome"].as_str().unwrap()).collect()
     }

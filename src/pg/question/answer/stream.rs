@@ -5,24 +5,29 @@
 //! ```
 //!
 //! If an answer takes several calls, the last one, which makes the answer, is streamed; those
-//! before it are made before the first row. Nothing that was streamed can be taken back, so the
+//! before it are made before the first row, but for those of an agent, of whose steps each is a row (`stepping`). Nothing that was streamed can be taken back, so the
 //! answer is checked when it is complete, and the last row says what came of it. An answer that is
 //! not written piece by piece is streamed sentence by sentence.
 //!
 //! What is kept from one row to the next is Rust's own: nothing of it lies in the memory of the call
 //! in which a row is asked for.
 
+mod stepping;
+
+use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use pgrx::{Uuid, pg_sys};
 use serde_json::{Value, json};
 
+use self::stepping::SteppingAnswer;
 use super::abandoned::{self, AbandonedAnswer};
 use super::checks::PassedOn;
 use super::tools::last_request;
 use super::write::{self, AnswerSoFar, FinalCall};
 use super::{Answer, Draft, Writing, note_times};
 use crate::answer::numbering::NumberedStream;
+use crate::answer::strategy::agent;
 use crate::error::Result;
 use crate::pg::question::conversation::{self, Conversation};
 use crate::pg::question::federation::FederatedSearch;
@@ -44,6 +49,10 @@ use crate::verify::stream::SupportedStream;
 /// The rows of an answer: its text in pieces, then one row of JSON.
 pub struct AnswerStream {
     state: StreamState,
+    /// Rows that are given before anything else is done: steps, and what is left of a piece.
+    rows: VecDeque<String>,
+    /// Whether a piece could be taken for a step.
+    follows_steps: bool,
     record: Option<Record>,
     turn: Option<ConversationTurn>,
     /// What became of other pipelines that were asked before.
@@ -70,6 +79,8 @@ struct ConversationTurn {
 }
 
 enum StreamState {
+    /// An agent takes steps.
+    Stepping(Box<SteppingAnswer>),
     /// A language model writes.
     Written(Box<StreamedAnswer>),
     /// It has ended, and so has what it has written.
@@ -113,7 +124,7 @@ struct Times {
 
 /// Answers `question` from the pipeline that `search` searches; the answer begins before it is
 /// complete.
-pub fn stream(question: &str, search: &FederatedSearch, writing: Writing) -> Result<AnswerStream> {
+pub fn stream(question: &str, search: FederatedSearch, writing: Writing) -> Result<AnswerStream> {
     let provider = match &writing.llm {
         // What must have a form is told when it is known to have it, what no source says once it is marked, and what may
         // be kept back once it is not, if that is not seen before.
@@ -122,29 +133,41 @@ pub fn stream(question: &str, search: &FederatedSearch, writing: Writing) -> Res
                 && !writing.own_knowledge
                 && writing.trust.passed_on() != PassedOn::Checked =>
         {
-            &llm.config
+            llm.config.clone()
         }
-        _ => return super::ask(question, search, &writing).map(AnswerStream::known),
+        _ => return super::ask(question, &search, &writing).map(AnswerStream::known),
     };
+    if writing.strategy.name == agent::STRATEGY.name {
+        let stepping = SteppingAnswer::new(question, search, writing, provider)?;
+        return Ok(in_state(StreamState::Stepping(Box::new(stepping))));
+    }
+    let begun = Instant::now();
+    let (so_far, retrieving) = write::begin(question, &search, &writing, &provider)?;
+    let times = Times { begun, retrieving, asked: begun, first_piece: None };
+    last_call(so_far, times, (question, &search), writing).map(in_state)
+}
+
+/// The answer where it is there, or else its last call, which begins.
+fn last_call(
+    so_far: AnswerSoFar,
+    mut times: Times,
+    (question, search): (&str, &FederatedSearch),
+    writing: Writing,
+) -> Result<StreamState> {
     let context = search.context;
     let models = (search.model(), context);
-    let begun = Instant::now();
-    let (so_far, retrieving) = write::begin(question, search, &writing, provider)?;
-    let mut times = Times { begun, retrieving, asked: begun, first_piece: None };
     let call = match so_far {
         AnswerSoFar::Known(draft) => {
-            let answer = checked(question, *draft, &writing, &times, models);
-            return answer.map(AnswerStream::known);
+            return checked(question, *draft, &writing, &times, models).map(StreamState::known);
         }
         AnswerSoFar::Asking(call) => *call,
     };
-    let pending = &call.pending;
-    let request = last_request(provider, pending, &writing, &context);
+    let provider = writing.llm.provider_for("a stream")?;
+    let request = last_request(provider, &call.pending, &writing, &context);
     times.asked = Instant::now();
     if let Some(remembered) = cache::recalled(context.caching, &request) {
         let draft = call.finish(Ok(said(remembered)), "", 0)?;
-        let answer = checked(question, draft, &writing, &times, models);
-        return answer.map(AnswerStream::known);
+        return checked(question, draft, &writing, &times, models).map(StreamState::known);
     }
     let pieces = ReplyPieces::of(context.pipeline, &Request::GenerateStream(request.clone()))?;
     let (question, model) = (question.to_owned(), search.model().to_owned());
@@ -157,7 +180,7 @@ pub fn stream(question: &str, search: &FederatedSearch, writing: Writing) -> Res
     let (said, told, used) = (String::new(), String::new(), Usage::default());
     #[rustfmt::skip]
     let written = StreamedAnswer { pieces, request, call, question, model, writing, context, said, told, supported, numbers, times, used };
-    Ok(in_state(StreamState::Written(Box::new(written))))
+    Ok(StreamState::Written(Box::new(written)))
 }
 
 impl AnswerStream {
@@ -247,6 +270,7 @@ impl Drop for AnswerStream {
         let Some(mut record) = record else { return };
         let answer = match state {
             StreamState::Over => return,
+            StreamState::Stepping(_) => left_of(String::new()),
             StreamState::Known { answer, .. } => *answer,
             // How much was written is not known, but that it was begun.
             StreamState::Written(written) => written.left(1, &mut record.steps),
@@ -260,13 +284,22 @@ impl Iterator for AnswerStream {
     type Item = Result<String>;
 
     fn next(&mut self) -> Option<Result<String>> {
+        if let Some(row) = self.rows.pop_front() {
+            return Some(Ok(row));
+        }
         let mut written = match std::mem::replace(&mut self.state, StreamState::Over) {
             StreamState::Over => return None,
+            StreamState::Stepping(stepping) => {
+                return match self.step(*stepping) {
+                    Ok(()) => self.next(),
+                    Err(error) => Some(Err(error)),
+                };
+            }
             StreamState::Ended(written, reply) => return self.complete(*written, reply),
             StreamState::Known { mut pieces, answer, told } => {
                 let Some(piece) = pieces.next() else { return Some(self.finish(&answer, &told)) };
                 self.state = StreamState::Known { pieces, answer, told };
-                return Some(Ok(piece));
+                return Some(Ok(self.apart(piece)));
             }
             StreamState::Written(written) => written,
         };
@@ -275,7 +308,7 @@ impl Iterator for AnswerStream {
                 Ok(Response::Piece(piece)) if piece.is_empty() => {}
                 Ok(Response::Piece(piece)) => {
                     self.state = StreamState::Written(written);
-                    return Some(Ok(piece));
+                    return Some(Ok(self.apart(piece)));
                 }
                 Ok(Response::Text(generated)) => break Ok(generated),
                 Ok(other) => return Some(Err(unexpected(&other))),
@@ -286,7 +319,7 @@ impl Iterator for AnswerStream {
             rest if rest.trim().is_empty() => self.complete(*written, reply),
             rest => {
                 self.state = StreamState::Ended(written, reply);
-                Some(Ok(rest))
+                Some(Ok(self.apart(rest)))
             }
         }
     }
@@ -358,21 +391,7 @@ impl StreamedAnswer {
         if let Ok((_, later)) = trace::recorded(true, note) {
             trace::go_on(steps, later);
         }
-        let none = || json!([]);
-        Answer {
-            text: Some(self.told),
-            supported: None,
-            confidence: None,
-            citations: none(),
-            context: none(),
-            reading_order: Vec::new(),
-            usage: json!({}),
-            claims: none(),
-            faithfulness: None,
-            needs_review: false,
-            is_kept_back: false,
-            has_form: false,
-        }
+        left_of(self.told)
     }
 
     /// The answer, once all of it is there.
@@ -407,6 +426,25 @@ fn checked(
     Ok(answer)
 }
 
+/// What there is of an answer of which this was told and no more is known.
+fn left_of(text: String) -> Answer {
+    let none = || json!([]);
+    Answer {
+        text: Some(text),
+        supported: None,
+        confidence: None,
+        citations: none(),
+        context: none(),
+        reading_order: Vec::new(),
+        usage: json!({}),
+        claims: none(),
+        faithfulness: None,
+        needs_review: false,
+        is_kept_back: false,
+        has_form: false,
+    }
+}
+
 fn interrupt() {
     pgrx::check_for_interrupts!();
 }
@@ -414,7 +452,8 @@ fn interrupt() {
 fn in_state(state: StreamState) -> AnswerStream {
     // SAFETY: a variable of the session.
     let role = unsafe { pg_sys::GetUserId() };
-    AnswerStream { state, record: None, turn: None, others: Vec::new(), role }
+    let (rows, follows_steps, others) = (VecDeque::new(), false, Vec::new());
+    AnswerStream { state, rows, follows_steps, record: None, turn: None, others, role }
 }
 
 /// `text` cut before each of its sentences but the first. A marker stays with the sentence before it.

@@ -16,6 +16,7 @@ use crate::context::Reading;
 use crate::context::budget::Room;
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::communities::rank::CommunityQuest;
+use crate::pg::agent_tools::AgentTool;
 use crate::pg::catalog::template;
 use crate::pg::question::federation::FederatedSearch;
 use crate::pg::ragd::call_context::CallContext;
@@ -39,7 +40,21 @@ pub struct Session<'a> {
     answer: Option<Template>,
     /// The templates of steps, by name.
     templates: Vec<(String, Template)>,
+    /// The functions that an agent was offered.
+    tools: Vec<AgentTool>,
     /// What counts tokens, and what was counted.
+    tokens: Option<Tokens>,
+    counted: HashMap<String, usize>,
+    begun: Instant,
+    retrieving: Duration,
+}
+
+/// The tools of an answer while nobody uses them.
+pub struct PausedSession {
+    provider: Option<ProviderConfig>,
+    answer: Option<Template>,
+    templates: Vec<(String, Template)>,
+    tools: Vec<AgentTool>,
     tokens: Option<Tokens>,
     counted: HashMap<String, usize>,
     begun: Instant,
@@ -55,6 +70,7 @@ impl<'a> Session<'a> {
             provider: None,
             answer: writing.template.clone(),
             templates: Vec::new(),
+            tools: Vec::new(),
             tokens: None,
             counted: HashMap::new(),
             begun: Instant::now(),
@@ -69,6 +85,44 @@ impl<'a> Session<'a> {
         provider: ProviderConfig,
     ) -> Session<'a> {
         Session { provider: Some(provider), ..Session::looking(search, writing) }
+    }
+
+    /// The tools without what they work on, for a while in which nobody uses them.
+    pub fn pause(self) -> PausedSession {
+        let Session {
+            provider, answer, templates, tools, tokens, counted, begun, retrieving, ..
+        } = self;
+        PausedSession { provider, answer, templates, tools, tokens, counted, begun, retrieving }
+    }
+
+    /// The tools that were put aside, for the same search and writing.
+    pub fn resume(
+        search: &'a FederatedSearch,
+        writing: &'a Writing,
+        paused: PausedSession,
+    ) -> Session<'a> {
+        let PausedSession {
+            provider,
+            answer,
+            templates,
+            tools,
+            tokens,
+            counted,
+            begun,
+            retrieving,
+        } = paused;
+        Session {
+            search,
+            writing,
+            provider,
+            answer,
+            templates,
+            tools,
+            tokens,
+            counted,
+            begun,
+            retrieving,
+        }
     }
 
     /// How long was searched.

@@ -89,6 +89,18 @@ pub fn begin(
     Ok((so_far, retrieving))
 }
 
+impl From<BegunAnswer> for AnswerSoFar {
+    /// Of an answer that took several calls: none that means the same is known.
+    fn from(begun: BegunAnswer) -> AnswerSoFar {
+        match begun {
+            BegunAnswer::Done(draft) => AnswerSoFar::Known(draft),
+            BegunAnswer::Asking(pending) => {
+                AnswerSoFar::Asking(Box::new(FinalCall { pending: *pending, look: None }))
+            }
+        }
+    }
+}
+
 /// The prompt of the first call that the strategy would make.
 pub fn messages(
     question: &str,
@@ -100,7 +112,7 @@ pub fn messages(
 }
 
 /// `options` with the prices of the provider where they name none.
-fn priced(options: &StrategyOptions, provider: &ProviderConfig) -> Result<StrategyOptions> {
+pub fn priced(options: &StrategyOptions, provider: &ProviderConfig) -> Result<StrategyOptions> {
     let price = usage::price(provider).map(|price| (price.input, price.output));
     Ok(StrategyOptions { budget: options.budget.priced(price)?, ..*options })
 }

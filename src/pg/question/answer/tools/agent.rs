@@ -9,17 +9,17 @@ use serde_json::Value;
 
 use super::{Session, ask_last, nobody_to_ask, sampling};
 use crate::answer::strategy::agent::{
-    ActionOutcome, AgentHost, AgentOffers, AgentSearch, ToolCall,
+    ActionOutcome, AgentHost, AgentOffers, AgentSearch, StepPrompt, ToolCall,
 };
 use crate::answer::strategy::{BudgetLedger, Limits, ModelReply, StrategyHost};
 use crate::error::{Error, ErrorKind, Result};
-use crate::pg::agent_tools::{self, ToolLimits};
+use crate::pg::agent_tools::{self, AgentTool, ToolLimits};
 use crate::pg::question::federation::FederatedSearch;
 use crate::pg::question::search::{Connections, Narrowing};
 use crate::pg::ragd::generate::request;
+use crate::pg::ragd::llm::Llm;
 use crate::pg::ragd::trace;
 use crate::pg::text_to_sql;
-use crate::prompt::messages::Message;
 use crate::protocol::GenerateRequest;
 use crate::retrieve::value::is_checked;
 use crate::source::Source;
@@ -32,11 +32,19 @@ const MENDABLE: [ErrorKind; 4] = [
     ErrorKind::DocumentLimit,
 ];
 
+/// Errors of a provider that a step has asked, such as that of an embedding model, and not of what was asked for.
+const PASSING: [ErrorKind; 3] =
+    [ErrorKind::ProviderFailed, ErrorKind::ProviderTimeout, ErrorKind::ProviderBusy];
+
+/// The SQLSTATE of a statement that takes too long.
+const TOO_SLOW: &str = "57014";
+
 impl AgentHost for Session<'_> {
     fn offers(&mut self) -> Result<AgentOffers> {
         let tools = agent_tools::usable(self.writing.tools.as_deref())?;
         let columns = self.search.metadata().iter().filter(|it| is_checked(&it.sql_type));
         let pipelines = self.search.pipelines();
+        self.tools.clone_from(&tools);
         Ok(AgentOffers {
             columns: columns.map(|it| (it.bare(), it.sql_type.clone())).collect(),
             pipelines: if pipelines.len() > 1 { pipelines } else { Vec::new() },
@@ -46,23 +54,32 @@ impl AgentHost for Session<'_> {
         })
     }
 
+    fn offers_tools(&self) -> bool {
+        match &self.writing.llm {
+            Llm::Extractive => false,
+            Llm::Provider(provider) => provider.config.offers_tools(),
+        }
+    }
+
     fn generate_in(
         &mut self,
         step: &'static str,
-        prompt: Vec<Message>,
-        schema: String,
+        asked: StepPrompt,
         limits: Limits,
     ) -> Result<Result<ModelReply>> {
         let Some(provider) = &self.provider else { return Err(nobody_to_ask()) };
         let context = &self.search.context;
-        let request = request(provider, prompt, sampling(self.writing, &limits), context.lane);
-        let request = GenerateRequest { schema: Some(schema), ..request };
+        let StepPrompt { messages, schema, tools } = asked;
+        let request = request(provider, messages, sampling(self.writing, &limits), context.lane);
+        let request = GenerateRequest { schema, tools, ..request };
         Ok(ask_last(request, step, context))
     }
 
     fn announce(&mut self, action: &'static str, said: &str) {
         let note = || {
-            trace::words(|| said.to_owned());
+            if !said.is_empty() {
+                trace::words(|| said.to_owned());
+            }
             Ok(())
         };
         // A note never fails.
@@ -112,7 +129,7 @@ impl AgentHost for Session<'_> {
                 let said = "no query can answer that, or it has no rows".to_owned();
                 Ok(ActionOutcome::Found(rows, Some(said)))
             }
-            // That no query runs is no fault of the provider.
+            // That no query runs is no fault of the provider, nor of the moment.
             Err(error) if error.kind() == ErrorKind::ProviderFailed => {
                 Ok(ActionOutcome::Failed(said(&error)))
             }
@@ -121,15 +138,12 @@ impl AgentHost for Session<'_> {
     }
 
     fn call(&mut self, call: &ToolCall, within_ms: Option<u64>) -> Result<ActionOutcome<Source>> {
-        // It may have been taken away, or another function may have its name, since it was offered.
-        let tool = match agent_tools::usable(Some(std::slice::from_ref(&call.tool))) {
-            Err(error) if MENDABLE.contains(&error.kind()) => {
-                return Ok(ActionOutcome::Failed(said(&error)));
-            }
-            found => found?.pop(),
-        };
-        let Some(tool) = tool else {
-            return Ok(ActionOutcome::Failed(format!("there is no tool \"{}\"", call.tool)));
+        // It may have been dropped, or another function may have its name, since it was offered.
+        let Some(tool) = self.offered(&call.tool)? else {
+            return Ok(ActionOutcome::Failed(format!(
+                "there is no tool \"{}\" any more",
+                call.tool
+            )));
         };
         let sql = &self.writing.sql;
         let usual = Duration::from_secs_f64(sql.timeout);
@@ -157,6 +171,9 @@ impl AgentHost for Session<'_> {
                 };
                 ActionOutcome::Found(sources, note)
             }
+            Err(error) if error.is_mendable() && error.sqlstate == TOO_SLOW => {
+                ActionOutcome::Interrupted(error.told())
+            }
             Err(error) if error.is_mendable() => ActionOutcome::Failed(error.told()),
             Err(error) => error.raise(&call.tool),
         })
@@ -164,6 +181,14 @@ impl AgentHost for Session<'_> {
 }
 
 impl Session<'_> {
+    /// The function that was offered by this name, as long as it is there.
+    fn offered(&self, name: &str) -> Result<Option<AgentTool>> {
+        match self.tools.iter().find(|it| it.offer.name == name) {
+            Some(tool) if tool.is_there()? => Ok(Some(tool.clone())),
+            _ => Ok(None),
+        }
+    }
+
     /// Does `work` with the search of the call, and counts its time.
     fn timed<T>(&mut self, work: impl FnOnce(&FederatedSearch) -> Result<T>) -> Result<T> {
         let begun = Instant::now();
@@ -178,6 +203,9 @@ fn outcome(found: Result<(Vec<Source>, Option<String>)>) -> Result<ActionOutcome
     match found {
         Ok((sources, note)) => Ok(ActionOutcome::Found(sources, note)),
         Err(error) if MENDABLE.contains(&error.kind()) => Ok(ActionOutcome::Failed(said(&error))),
+        Err(error) if PASSING.contains(&error.kind()) => {
+            Ok(ActionOutcome::Interrupted(said(&error)))
+        }
         Err(error) => Err(error),
     }
 }

@@ -1,10 +1,10 @@
-//! How does a server want to be asked for the form of an answer?
+//! What of a protocol does a model of a server know?
 //!
 //! ```text
-//! (server and model, now) → in its protocol's own way, or as it has lately accepted
+//! (server and model, now) → what it has lately accepted, after it had refused something else
 //! ```
 //!
-//! A server that knows no JSON schema says so to the first question in that way, and is asked more
+//! A server that knows no JSON schema, or no tools, says so to the first question with one, and is asked more
 //! modestly. For a while the next questions are asked as modestly at once, so that not each of them
 //! takes two calls. After that it is tried again: servers are updated.
 
@@ -12,7 +12,6 @@ use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
 use super::cooldown::ProviderId;
-use super::schema::Manner;
 
 /// How long a refusal is remembered.
 const REMEMBERED: Duration = Duration::from_secs(600);
@@ -29,18 +28,23 @@ pub struct ModelOfProvider {
 }
 
 /// What all of them have accepted.
-#[derive(Default)]
-pub struct SchemaSupport(HashMap<ModelOfProvider, (Manner, Instant)>);
+pub struct AcceptedManners<M>(HashMap<ModelOfProvider, (M, Instant)>);
 
-impl SchemaSupport {
-    /// How `asked` is to be asked at `now`.
-    pub fn of(&self, asked: &ModelOfProvider, now: Instant) -> Manner {
+impl<M> Default for AcceptedManners<M> {
+    fn default() -> Self {
+        AcceptedManners(HashMap::new())
+    }
+}
+
+impl<M: Copy> AcceptedManners<M> {
+    /// How `asked` is to be asked at `now`; `None`: it has refused nothing.
+    pub fn of(&self, asked: &ModelOfProvider, now: Instant) -> Option<M> {
         let known = self.0.get(asked).filter(|(_, since)| now < *since + REMEMBERED);
-        known.map_or(Manner::Schema, |(manner, _)| *manner)
+        known.map(|(manner, _)| *manner)
     }
 
     /// Notes at `now` that `asked` was asked in that `manner`, after it had refused another.
-    pub fn accepted(&mut self, asked: ModelOfProvider, manner: Manner, now: Instant) {
+    pub fn accepted(&mut self, asked: ModelOfProvider, manner: M, now: Instant) {
         self.0.retain(|_, (_, since)| now < *since + REMEMBERED);
         self.0.insert(asked, (manner, now));
     }
@@ -48,6 +52,7 @@ impl SchemaSupport {
 
 #[cfg(test)]
 mod tests {
+    use super::super::schema::Manner;
     use super::*;
 
     fn asked(model: &str) -> ModelOfProvider {
@@ -56,15 +61,15 @@ mod tests {
 
     #[test]
     fn a_refusal_is_remembered_for_a_while() {
-        let (mut manners, now) = (SchemaSupport::default(), Instant::now());
-        assert_eq!(manners.of(&asked("m"), now), Manner::Schema);
+        let (mut manners, now) = (AcceptedManners::default(), Instant::now());
+        assert_eq!(manners.of(&asked("m"), now), None);
         manners.accepted(asked("m"), Manner::Json, now);
         manners.accepted(asked("n"), Manner::Words, now + Duration::from_secs(1));
         let last = now + REMEMBERED - Duration::from_secs(1);
-        assert_eq!(manners.of(&asked("m"), last), Manner::Json);
-        assert_eq!(manners.of(&asked("n"), last), Manner::Words);
-        assert_eq!(manners.of(&asked("o"), last), Manner::Schema);
-        assert_eq!(manners.of(&asked("m"), now + REMEMBERED), Manner::Schema);
+        assert_eq!(manners.of(&asked("m"), last), Some(Manner::Json));
+        assert_eq!(manners.of(&asked("n"), last), Some(Manner::Words));
+        assert_eq!(manners.of(&asked("o"), last), None);
+        assert_eq!(manners.of(&asked("m"), now + REMEMBERED), None);
         manners.accepted(asked("o"), Manner::Json, now + 2 * REMEMBERED);
         assert_eq!(manners.0.len(), 1, "old ones are forgotten");
     }

@@ -1,0 +1,68 @@
+//! What a language model is asked to write, and what it wrote.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Lane, ProviderConfig};
+use crate::error::Error;
+use crate::prompt::messages::Message;
+use crate::prompt::sampling::SamplingParameters;
+use crate::prompt::tools::{ToolReply, ToolUse};
+
+/// A chat completion to be made by a provider.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GenerateRequest {
+    /// The provider that makes it.
+    pub provider: ProviderConfig,
+    /// What was said so far, oldest first.
+    pub messages: Vec<Message>,
+    /// How the model chooses its words.
+    pub sampling: SamplingParameters,
+    /// Longest answer in tokens; `None`: the provider's default.
+    pub max_tokens: Option<u32>,
+    /// The JSON schema that the answer must fit; `None`: it is free text.
+    pub schema: Option<String>,
+    /// What may be called instead of answering; where there are such tools, `schema` has no effect.
+    pub tools: Option<ToolUse>,
+    /// Whether a user waits. Calls for [`Lane::Bulk`] go behind the others, and fail with
+    /// [`ErrorKind::ProviderBusy`](crate::error::ErrorKind::ProviderBusy) while the provider wants to be left alone.
+    pub lane: Lane,
+}
+
+/// Chat completions to be made at once, as far as that is possible.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GenerateMany {
+    /// The requests, in any order.
+    pub requests: Vec<GenerateRequest>,
+    /// Limit for all of them together; those that are not done by then have timed out. `None`:
+    /// each has its own limit and no other.
+    pub within_ms: Option<u64>,
+}
+
+impl GenerateRequest {
+    /// The bytes of all that the language model reads.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        let messages: usize = self.messages.iter().map(|message| message.content.len()).sum();
+        messages + self.tools.as_ref().map_or(0, ToolUse::bytes)
+    }
+}
+
+/// What became of one of several texts.
+pub type GenerateOutcome = std::result::Result<Generated, Error>;
+
+/// What a provider wrote.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Generated {
+    /// The text of the first choice.
+    pub text: String,
+    /// "stop", "length", "content_filter", or a word of the provider's own.
+    pub finish_reason: String,
+    /// Tokens read, if the provider says.
+    pub prompt_tokens: Option<u64>,
+    /// Tokens written, if the provider says.
+    pub completion_tokens: Option<u64>,
+    /// Calls made, the retried ones included.
+    pub attempts: u32,
+    /// What it calls for; `None` where no tools were offered, be it that the provider knows none.
+    pub tools: Option<ToolReply>,
+}

@@ -1,0 +1,237 @@
+//! How are tools offered, what is called, and how is it told what came of it?
+//!
+//! ```text
+//! (tools, earlier calls and results) → members of a body;  a reply → calls, and the message to be sent back
+//! ```
+//!
+//! Most protocols have the words of OpenAI: functions under `tools`, calls under `tool_calls`. What they share is here;
+//! their own words are beside their other ones. A reply with calls is sent back as it came, since some providers sign
+//! it or want what the model thought.
+//!
+//! Where the provider or the model knows no tools it says so, in words of its own: `llama3 does not support tools`,
+//! `"auto" tool choice requires --enable-auto-tool-choice`, `Function calling is not enabled`. It is then asked for JSON of a
+//! schema in the same call, and for a while at once.
+
+use std::cell::Cell;
+
+use serde_json::{Value, json};
+
+use super::call::HttpReply;
+use super::errors::explanation;
+use super::schema::{self, SchemaCheck};
+use crate::error::Result;
+use crate::protocol::{
+    GenerateRequest, Generated, OfferedTool, RequestedCall, ToolReply, ToolTurn, ToolUse,
+};
+
+/// Words of which a refusal of tools has one.
+const OF_TOOLS: [&str; 3] = ["tool", "function", "jinja"];
+
+/// Words of a refusal that is about these tools and not about all.
+const OF_THESE: [&str; 2] = ["invalid schema", "invalid_function_parameters"];
+
+/// A refusal of tools.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ToolRefusal {
+    /// There are no tools.
+    All,
+    /// There may be others.
+    These,
+}
+
+impl ToolRefusal {
+    /// The refusal that `reply` is, if it is one. Some servers take what they don't know for an error of their own.
+    pub fn of(reply: &HttpReply) -> Option<ToolRefusal> {
+        let said = explanation(&reply.body).to_lowercase();
+        let names = |words: &[&str]| words.iter().any(|word| said.contains(word));
+        match reply.status {
+            400 | 404 | 422 | 500 | 501 if !names(&OF_TOOLS) => None,
+            400 | 404 | 422 | 500 | 501 if names(&OF_THESE) => Some(ToolRefusal::These),
+            400 | 404 | 422 | 500 | 501 => Some(ToolRefusal::All),
+            _ => None,
+        }
+    }
+}
+
+/// Has `write` write a reply with the tools of `request`, or, where there are none, JSON that fits the schema that takes
+/// their place. Fails as [`schema::insist`] does.
+pub fn written(
+    request: &GenerateRequest,
+    tools: &ToolUse,
+    checker: &dyn SchemaCheck,
+    write: impl Fn(&GenerateRequest) -> Result<Generated>,
+) -> Result<Generated> {
+    let (schema, messages) = (&tools.otherwise.schema, tools.otherwise.messages.clone());
+    let plain =
+        GenerateRequest { messages, schema: Some(schema.clone()), tools: None, ..request.clone() };
+    if !request.provider.offers_tools() {
+        return schema::insist(schema, &plain, checker, write);
+    }
+    let first = write(request)?;
+    if first.tools.is_some() {
+        return Ok(first);
+    }
+    let first = Cell::new(Some(first));
+    schema::insist(schema, &plain, checker, |request| {
+        first.take().map_or_else(|| write(request), Ok)
+    })
+}
+
+/// The schema of a tool's arguments.
+pub fn parameters(tool: &OfferedTool) -> Value {
+    serde_json::from_str(&tool.parameters).unwrap_or_else(|_| json!({"type": "object"}))
+}
+
+/// Tools as functions under `tools`; `strict` holds calls to the schemas, where the protocol has that.
+pub fn functions(tools: &[OfferedTool], strict: bool) -> Value {
+    let function = |tool: &OfferedTool| {
+        let mut function = json!({
+            "name": tool.name,
+            "description": tool.description,
+            "parameters": parameters(tool),
+        });
+        if strict {
+            function["strict"] = json!(true);
+        }
+        json!({"type": "function", "function": function})
+    };
+    tools.iter().map(function).collect()
+}
+
+/// The calls under `tool_calls` of a message.
+pub fn calls(message: &Value) -> Vec<RequestedCall> {
+    let calls = message.get("tool_calls").and_then(Value::as_array);
+    let call = |(number, call): (usize, &Value)| {
+        let word = |place: &str| call.pointer(place).and_then(Value::as_str).unwrap_or_default();
+        let id = match word("/id") {
+            "" => format!("call_{number}"),
+            id => id.to_owned(),
+        };
+        let arguments = match call.pointer("/function/arguments") {
+            None | Some(Value::Null) => "{}".to_owned(),
+            Some(Value::String(text)) => text.clone(),
+            Some(other) => other.to_string(),
+        };
+        RequestedCall { id, name: word("/function/name").to_owned(), arguments }
+    };
+    (1..).zip(calls.into_iter().flatten()).map(call).collect()
+}
+
+/// The message with `tool_calls` that is sent back, with the `kept` members of the one that came.
+pub fn message(came: &Value, calls: &[RequestedCall], kept: &[&str]) -> Value {
+    let mut message = json!({"role": "assistant"});
+    for name in kept {
+        if let Some(value) = came.get(name).filter(|value| !value.is_null()) {
+            message[name] = value.clone();
+        }
+    }
+    let came = came.get("tool_calls").and_then(Value::as_array);
+    let filled = |(call, it): (&Value, &RequestedCall)| {
+        let mut call = if call.is_object() { call.clone() } else { json!({}) };
+        call["id"] = json!(it.id);
+        call["type"] = json!("function");
+        if !call["function"].is_object() {
+            call["function"] = json!({});
+        }
+        call["function"]["name"] = json!(it.name);
+        call["function"]["arguments"] = json!(it.arguments);
+        call
+    };
+    message["tool_calls"] = came.into_iter().flatten().zip(calls).map(filled).collect();
+    message
+}
+
+/// A reply with these calls.
+pub fn reply(calls: Vec<RequestedCall>, verbatim: &Value) -> ToolReply {
+    // PostgreSQL's text cannot hold it, and no model means it.
+    let clean = |text: String| text.replace('\0', "");
+    let calls = calls.into_iter().map(|RequestedCall { id, name, arguments }| RequestedCall {
+        id: clean(id),
+        name: clean(name),
+        arguments: clean(arguments),
+    });
+    let calls: Vec<RequestedCall> = calls.collect();
+    let verbatim = if calls.is_empty() { String::new() } else { verbatim.to_string() };
+    ToolReply { calls, verbatim }
+}
+
+/// Earlier turns as messages: each reply as it came, and behind it what `answers` makes of its results.
+pub fn messages(
+    used: Option<&ToolUse>,
+    answers: impl Fn(Vec<(&RequestedCall, &str)>) -> Vec<Value>,
+) -> Vec<Value> {
+    let turn = |turn: &ToolTurn| {
+        let said = serde_json::from_str(&turn.reply.verbatim).unwrap_or_default();
+        let results = turn.results.iter().map(String::as_str);
+        let answered = answers(turn.reply.calls.iter().zip(results).collect());
+        std::iter::once(said).chain(answered).collect::<Vec<Value>>()
+    };
+    used.into_iter().flat_map(|used| &used.turns).flat_map(turn).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn refused(status: u16, said: &str) -> Option<ToolRefusal> {
+        let body = json!({"error": {"message": said}}).to_string().into_bytes();
+        let content_type = "application/json".to_string();
+        let (retry_after, location) = (None, None);
+        ToolRefusal::of(&HttpReply { status, content_type, retry_after, location, body })
+    }
+
+    #[test]
+    fn refusals_are_known_by_their_words() {
+        for (status, said) in [
+            (400, "registry.ollama.ai/library/llama3:latest does not support tools"),
+            (
+                400,
+                "\"auto\" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set",
+            ),
+            (404, "No endpoints found that support tool use"),
+            (400, "Function calling is not enabled for models/gemma-3-1b-it"),
+            (500, "tools param requires --jinja flag"),
+            (422, "tools: Extra inputs are not permitted"),
+        ] {
+            assert_eq!(refused(status, said), Some(ToolRefusal::All), "{said}");
+        }
+        let these = "Invalid schema for function 'search': In context=()";
+        assert_eq!(refused(400, these), Some(ToolRefusal::These));
+        for (status, said) in
+            [(400, "prompt is too long"), (401, "no tools for you"), (429, "tools")]
+        {
+            assert_eq!(refused(status, said), None, "{said}");
+        }
+    }
+
+    #[test]
+    fn calls_are_read_whatever_is_missing() {
+        let came = json!({"role": "assistant", "content": null, "refusal": null, "tool_calls": [
+            {"id": "c9", "type": "function", "function": {"name": "a", "arguments": "{\"x\": 1}"}},
+            {"function": {"name": "b", "arguments": {"y": 2}}},
+            7,
+        ]});
+        let found = calls(&came);
+        let call = |id: &str, name: &str, arguments: &str| RequestedCall {
+            id: id.into(),
+            name: name.into(),
+            arguments: arguments.into(),
+        };
+        let expected = [
+            call("c9", "a", "{\"x\": 1}"),
+            call("call_2", "b", "{\"y\":2}"),
+            call("call_3", "", "{}"),
+        ];
+        assert_eq!(found, expected);
+        assert_eq!(
+            message(&came, &found, &["content"]),
+            json!({"role": "assistant", "tool_calls": [
+                {"id": "c9", "type": "function", "function": {"name": "a", "arguments": "{\"x\": 1}"}},
+                {"id": "call_2", "type": "function", "function": {"name": "b", "arguments": "{\"y\":2}"}},
+                {"id": "call_3", "type": "function", "function": {"name": "", "arguments": "{}"}},
+            ]})
+        );
+        assert_eq!(calls(&json!({"content": "none"})), []);
+        assert_eq!(calls(&json!({"tool_calls": "none"})), []);
+    }
+}
