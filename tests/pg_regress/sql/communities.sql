@@ -97,7 +97,7 @@ SELECT supported FROM rag_answer_details('What is told?', 'story', strategy => '
 RESET ROLE;
 -- Of what a role does not see it sees no community either.
 ALTER TABLE story ENABLE ROW LEVEL SECURITY;
-CREATE POLICY some ON story USING (id = 4);
+CREATE POLICY few ON story USING (id = 4);
 SET ROLE regress_reader;
 SELECT norm FROM story_rag_chunks_communities WHERE level = 0 ORDER BY norm;
 SELECT * FROM cited('What do the stories tell of?', 'global');
