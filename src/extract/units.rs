@@ -34,6 +34,10 @@ const LONGEST_CODE: usize = 2000;
 /// Longest code that is shown with a sentence which doesn't announce it with a colon, in bytes.
 const LONGEST_UNANNOUNCED: usize = 300;
 
+/// Longest table that is shown whole with the sentence that announces it, in bytes; of a longer one the rows stand for
+/// themselves.
+const LONGEST_TABLE: usize = 400;
+
 /// Longest numbered list that is shown whole where one of its items is the answer, in bytes.
 const LONGEST_LIST: usize = 1500;
 
@@ -63,9 +67,9 @@ impl Unit {
         start..end
     }
 
-    /// Whether it is a row of a table.
+    /// Whether it is a row of a table, which no sentence announces.
     pub fn is_row(&self) -> bool {
-        self.parts.iter().any(|part| matches!(part.kind, PartKind::Row(_)))
+        self.parts.first().is_some_and(|part| matches!(part.kind, PartKind::Row(_)))
     }
 
     /// Whether it is code without a word on it.
@@ -293,7 +297,7 @@ impl UnitBuilder<'_> {
             let kind = PartKind::Row(short(&next.range));
             let row =
                 |block: &TextBlock| UnitPart { range: block.range.clone(), kind: kind.clone() };
-            if rows.clone().all(|block| fits(&block)) {
+            if rows.clone().all(|block| block.range.end - range.end <= LONGEST_TABLE) {
                 last.parts.extend(rows.map(row));
             }
             return;

@@ -142,14 +142,17 @@ impl AnswerText {
 
 fn pieces(unit: &Unit, content: &str, format: AnswerFormat) -> Vec<TextPiece> {
     let is_plain = format == AnswerFormat::Plain;
-    let alike = |one: &UnitPart, next: &UnitPart| one.is_item() == next.is_item();
+    // Rows that a sentence announces are shown as a list.
+    let is_row = unit.is_row();
+    let is_listed = |part: &UnitPart| part.is_item() || part.is_row() && !is_row;
+    let alike = |one: &UnitPart, next: &UnitPart| is_listed(one) == is_listed(next);
     let mut pieces = Vec::new();
     let mut words = String::new();
     for run in unit.parts.chunk_by(alike) {
         let said: Vec<String> = run.iter().map(|part| part.words(content, is_plain)).collect();
         let is_inline = run.iter().zip(&said).all(|(part, said)| part.is_inline(said));
         // One item alone is a sentence like others.
-        if run[0].is_item() && unit.parts.len() > 2 && !is_inline {
+        if is_listed(&run[0]) && unit.parts.len() > 2 && !is_inline {
             flush(&mut words, &mut pieces);
             pieces.push(TextPiece::List(lines(run, &said, content)));
             continue;
@@ -166,7 +169,7 @@ fn pieces(unit: &Unit, content: &str, format: AnswerFormat) -> Vec<TextPiece> {
             }
         }
     }
-    match unit.is_row() {
+    match is_row {
         true => pieces.push(TextPiece::Row(words)),
         false => flush(&mut words, &mut pieces),
     }
@@ -182,6 +185,10 @@ fn flush(words: &mut String, pieces: &mut Vec<TextPiece>) {
 impl UnitPart {
     fn is_item(&self) -> bool {
         matches!(self.kind, PartKind::Item(_))
+    }
+
+    fn is_row(&self) -> bool {
+        matches!(self.kind, PartKind::Row(_))
     }
 
     /// Whether it stands in a line with other items, as `words`.

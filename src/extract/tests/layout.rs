@@ -46,7 +46,7 @@ fn what_is_announced_is_there_or_the_announcement_goes() {
     check(
         "Which ports are open on the server?",
         &[table],
-        "These ports are open on the server: port: 80, for: pages; port: 22, for: keys [1]",
+        "These ports are open on the server:\n- port: 80, for: pages\n- port: 22, for: keys [1]",
     );
     let contents =
         ["The museum opens at ten on weekdays.", "The museum opens at other hours on these days:"];
