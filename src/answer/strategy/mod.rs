@@ -51,6 +51,7 @@ mod self_rag;
 mod simple_summarize;
 mod sql;
 mod sub_question;
+mod surroundings;
 mod tools;
 mod tree_summarize;
 
@@ -59,7 +60,8 @@ pub use desk::Desk;
 pub use global::community_calls;
 pub use last::{BegunAnswer, Fallback, FinalPrompt, PendingAnswer};
 pub use options::StrategyOptions;
-pub use tools::{Limits, ModelReply, ReadingCalls, StrategyHost, Surroundings};
+pub use surroundings::{GraphNote, Surroundings, joined};
+pub use tools::{Limits, ModelReply, ReadingCalls, StrategyHost};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::communities::rank::CommunityQuest;
