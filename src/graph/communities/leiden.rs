@@ -11,7 +11,7 @@
 
 use super::network::WeightedNetwork;
 use super::settle::{NeighbourWeights, Settling};
-use super::watch::Watch;
+use super::watch::InterruptWatch;
 use crate::random::Random;
 
 /// Times that all is done anew.
@@ -75,7 +75,7 @@ pub fn modularity(
     resolution: f64,
     interrupt: &mut dyn FnMut(),
 ) -> f64 {
-    let watch = &mut Watch::new(interrupt);
+    let watch = &mut InterruptWatch::new(interrupt);
     let total = network.total();
     if total <= 0.0 {
         return 0.0;
@@ -100,7 +100,7 @@ pub fn connected(
     community: &[u32],
     interrupt: &mut dyn FnMut(),
 ) -> Vec<u32> {
-    let watch = &mut Watch::new(interrupt);
+    let watch = &mut InterruptWatch::new(interrupt);
     let mut piece = vec![u32::MAX; network.len()];
     let (mut count, mut reached) = (0, Vec::new());
     for first in 0..network.len() {

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use sha2::{Digest, Sha256};
 
 use super::hierarchy::NodeCommunity;
-use super::watch::Watch;
+use super::watch::InterruptWatch;
 
 /// An entity as a member of a community.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,7 +44,7 @@ pub fn changes(
     norms: &[String],
     interrupt: &mut dyn FnMut(),
 ) -> MembershipChange {
-    let watch = &mut Watch::new(interrupt);
+    let watch = &mut InterruptWatch::new(interrupt);
     let now = numbered(before, found, norms, watch);
     let mut known: HashMap<(&str, i32), &Membership> = before
         .iter()
@@ -70,7 +70,7 @@ pub fn known(
     norms: &[String],
     interrupt: &mut dyn FnMut(),
 ) -> Vec<Vec<Option<i64>>> {
-    let watch = &mut Watch::new(interrupt);
+    let watch = &mut InterruptWatch::new(interrupt);
     let levels = before.iter().map(|it| it.level + 1).max().unwrap_or_default();
     let mut known = vec![vec![None; norms.len()]; usize::try_from(levels).unwrap_or_default()];
     for Membership { norm, level, community, .. } in before {
@@ -88,7 +88,7 @@ fn numbered(
     before: &[Membership],
     found: &[NodeCommunity],
     norms: &[String],
-    watch: &mut Watch<'_>,
+    watch: &mut InterruptWatch<'_>,
 ) -> Vec<Membership> {
     let numbers = numbers(before, watch);
     let mut next = before.iter().map(|it| it.community + 1).max().unwrap_or(1);
@@ -110,7 +110,10 @@ fn numbered(
 }
 
 /// The numbers of communities, by their levels and members.
-fn numbers(before: &[Membership], watch: &mut Watch<'_>) -> HashMap<(i32, CommunityHash), i64> {
+fn numbers(
+    before: &[Membership],
+    watch: &mut InterruptWatch<'_>,
+) -> HashMap<(i32, CommunityHash), i64> {
     let mut members: BTreeMap<(i32, i64), Vec<&str>> = BTreeMap::new();
     for Membership { norm, level, community, .. } in before {
         watch.step();
@@ -124,7 +127,7 @@ fn numbers(before: &[Membership], watch: &mut Watch<'_>) -> HashMap<(i32, Commun
 }
 
 /// The hash of names, which are in order.
-fn hash<'a>(names: impl Iterator<Item = &'a str>, watch: &mut Watch<'_>) -> CommunityHash {
+fn hash<'a>(names: impl Iterator<Item = &'a str>, watch: &mut InterruptWatch<'_>) -> CommunityHash {
     let mut hash = Sha256::new();
     for name in names {
         watch.step();

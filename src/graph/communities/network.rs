@@ -1,7 +1,7 @@
 //! A weighted undirected graph, in which nodes are numbers.
 
 use super::NodeEdge;
-use super::watch::Watch;
+use super::watch::InterruptWatch;
 
 /// A weighted undirected graph.
 ///
@@ -26,7 +26,7 @@ impl WeightedNetwork {
     /// While it is made it takes up to 80 bytes an edge.
     #[must_use]
     pub fn new(nodes: usize, edges: Vec<NodeEdge>, interrupt: &mut dyn FnMut()) -> WeightedNetwork {
-        let watch = &mut Watch::new(interrupt);
+        let watch = &mut InterruptWatch::new(interrupt);
         let mut loops = vec![0.0; nodes];
         let edges = merged(edges, watch);
         for edge in edges.iter().filter(|it| it.is_loop()) {
@@ -96,7 +96,7 @@ impl WeightedNetwork {
             })
         };
         let edges = (0..self.len()).flat_map(|node| others(node).chain([own(node)]));
-        let watch = &mut Watch::new(interrupt);
+        let watch = &mut InterruptWatch::new(interrupt);
         let edges = edges.inspect(|_| watch.step()).collect();
         WeightedNetwork::new(groups, edges, interrupt)
     }
@@ -110,7 +110,7 @@ impl WeightedNetwork {
         place: &mut [u32],
         interrupt: &mut dyn FnMut(),
     ) -> WeightedNetwork {
-        let watch = &mut Watch::new(interrupt);
+        let watch = &mut InterruptWatch::new(interrupt);
         (0..).zip(nodes).for_each(|(at, node)| place[*node as usize] = at);
         let mut edges = Vec::new();
         for (at, node) in (0..).zip(nodes) {
@@ -127,7 +127,7 @@ impl WeightedNetwork {
 }
 
 /// The edges in order, each once and with the smaller number first.
-fn merged(mut edges: Vec<NodeEdge>, watch: &mut Watch<'_>) -> Vec<NodeEdge> {
+fn merged(mut edges: Vec<NodeEdge>, watch: &mut InterruptWatch<'_>) -> Vec<NodeEdge> {
     edges.retain(|it| it.weight > 0.0 && it.weight.is_finite());
     edges.iter_mut().for_each(|it| it.ends = (it.ends.0.min(it.ends.1), it.ends.0.max(it.ends.1)));
     edges.sort_unstable_by(|a, b| {
@@ -149,7 +149,7 @@ fn merged(mut edges: Vec<NodeEdge>, watch: &mut Watch<'_>) -> Vec<NodeEdge> {
 fn linked<'a>(
     nodes: usize,
     edges: impl Iterator<Item = &'a NodeEdge> + Clone,
-    watch: &mut Watch<'_>,
+    watch: &mut InterruptWatch<'_>,
 ) -> (Vec<usize>, Vec<(u32, f64)>) {
     let mut begins = vec![0; nodes + 1];
     for NodeEdge { ends: (a, b), .. } in edges.clone() {

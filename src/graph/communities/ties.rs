@@ -1,7 +1,7 @@
 //! Which entities are tied, and how strongly?
 
 use super::NodeEdge;
-use super::watch::Watch;
+use super::watch::InterruptWatch;
 use crate::error::Result;
 use crate::spare;
 
@@ -19,7 +19,7 @@ pub fn ties(chunks_of: &[Vec<i64>], interrupt: &mut dyn FnMut()) -> Result<Vec<N
     let of_entity = |(entity, chunks): (u32, &Vec<i64>)| {
         chunks.iter().map(move |chunk| (*chunk, entity)).collect::<Vec<_>>()
     };
-    let watch = &mut Watch::new(interrupt);
+    let watch = &mut InterruptWatch::new(interrupt);
     let named = (0..).zip(chunks_of).flat_map(of_entity).inspect(|_| watch.step());
     let mut named: Vec<(i64, u32)> = named.collect();
     sort(&mut named, watch);
@@ -37,7 +37,7 @@ pub fn ties(chunks_of: &[Vec<i64>], interrupt: &mut dyn FnMut()) -> Result<Vec<N
     Ok(counted.edges)
 }
 
-fn sort<T: Ord>(all: &mut [T], watch: &mut Watch<'_>) {
+fn sort<T: Ord>(all: &mut [T], watch: &mut InterruptWatch<'_>) {
     all.sort_unstable_by(|a, b| {
         watch.step();
         a.cmp(b)
@@ -53,7 +53,7 @@ struct CountedPairs {
 }
 
 impl CountedPairs {
-    fn add_up(&mut self, watch: &mut Watch<'_>) -> Result<()> {
+    fn add_up(&mut self, watch: &mut InterruptWatch<'_>) -> Result<()> {
         let most = self.edges.len() + self.met.len();
         spare::check(most * size_of::<NodeEdge>())?;
         sort(&mut self.met, watch);

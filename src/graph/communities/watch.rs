@@ -4,15 +4,15 @@
 const STEPS: u32 = 1 << 14;
 
 /// Counts steps, and looks at interrupts from time to time.
-pub struct Watch<'a> {
+pub struct InterruptWatch<'a> {
     interrupt: &'a mut dyn FnMut(),
     steps: u32,
 }
 
-impl<'a> Watch<'a> {
+impl<'a> InterruptWatch<'a> {
     /// `interrupt` is called once in 16,384 steps, and may unwind.
-    pub fn new(interrupt: &'a mut dyn FnMut()) -> Watch<'a> {
-        Watch { interrupt, steps: 0 }
+    pub fn new(interrupt: &'a mut dyn FnMut()) -> InterruptWatch<'a> {
+        InterruptWatch { interrupt, steps: 0 }
     }
 
     /// A step, which takes about as long as it takes to look at an edge.
