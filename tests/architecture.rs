@@ -136,6 +136,7 @@ const ACTING: &[&str] = &[
     "derivation.set",
     "derivation.set_missing",
     "derivation.set_state",
+    "derivation.state",
     "evaluation.metrics_insert",
     "evaluation.results_insert",
     "evaluation.run_insert",

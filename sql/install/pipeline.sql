@@ -78,13 +78,14 @@ COMMENT ON COLUMN rag.derivation.done IS 'chunks about which the language model 
 COMMENT ON COLUMN rag.derivation.empty IS 'those of them of which nothing came that can be used';
 COMMENT ON COLUMN rag.derivation.missing IS 'chunks about which it is still to be asked, and of tree, documents that have no summary, counted up to 1,000,000 when a worker began; of communities, 1 where they are to be made; NULL before that, and of mentions';
 COMMENT ON COLUMN rag.derivation.last_done_at IS 'when something was made last; NULL before the first time, and of mentions';
-COMMENT ON COLUMN rag.derivation.state IS 'of communities, what they were made of: options, last chunk and number of mentions; NULL of others';
+COMMENT ON COLUMN rag.derivation.state IS 'of communities, what they were made of: options, last chunk and number of mentions; NULL of others. Superusers alone read it';
 
 -- Seen with its pipeline; written as that is.
 ALTER TABLE rag.derivation ENABLE ROW LEVEL SECURITY;
 CREATE POLICY readers ON rag.derivation FOR SELECT
     USING (EXISTS (SELECT FROM rag.pipeline AS p WHERE p.id OPERATOR(pg_catalog.=) derivation.pipeline));
-GRANT SELECT ON rag.derivation TO PUBLIC;
+-- The state counts rows, also those that row-level security hides from a role.
+GRANT SELECT (pipeline, kind, options, relation, done, empty, missing, last_done_at) ON rag.derivation TO PUBLIC;
 
 -- Each chunk table has a policy, by which it is seen as far as its source is. What its owner has
 -- added to that counts as any policy does.

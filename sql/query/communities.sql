@@ -20,13 +20,14 @@ CREATE INDEX ON {table} (community, norm)
 COMMENT ON TABLE {table} IS 'communities of entities that chunks name together, level by level; seen is an entity that a chunk names which the role sees';
 COMMENT ON COLUMN {table}.norm IS 'normal form of the entity, as in the table of mentions';
 COMMENT ON COLUMN {table}.level IS '0: a community of the whole graph; 1: a part of a large one of these, and so on';
-COMMENT ON COLUMN {table}.community IS 'number of the community, which it keeps as long as its members are the same';
+COMMENT ON COLUMN {table}.community IS 'number of the community, which it keeps as long as its members are the same; once it is gone, another one may get it';
 COMMENT ON COLUMN {table}.parent IS 'number of the community that it is a part of; NULL at level 0'
 
 -- name: standing
--- What communities are made of: the last chunk that names anything, how many mentions there are, and how many of them
--- are of chunks behind $1.
-SELECT coalesce(pg_catalog.max(m.chunk_id), 0), pg_catalog.count(*), pg_catalog.count(*) FILTER (WHERE m.chunk_id > $1)
+-- What communities are made of: the last chunk that names anything, how many mentions there are, how many of them
+-- are of chunks behind $1, and how many chunks name anything.
+SELECT coalesce(pg_catalog.max(m.chunk_id), 0), pg_catalog.count(*), pg_catalog.count(*) FILTER (WHERE m.chunk_id > $1),
+       pg_catalog.count(DISTINCT m.chunk_id)
 FROM {mentions} AS m
 
 -- name: entities
@@ -72,6 +73,12 @@ CROSS JOIN LATERAL (
 WHERE m.chunk_id OPERATOR(pg_catalog.=) ANY ($1)
 GROUP BY m.chunk_id, g.community
 ORDER BY m.chunk_id, g.community
+
+-- name: those_of
+-- Those of some entities that are members of a community. $1: its number, $2: normal forms.
+SELECT c.norm
+FROM {communities} AS c
+WHERE c.community OPERATOR(pg_catalog.=) $1 AND c.norm OPERATOR(pg_catalog.=) ANY ($2::pg_catalog.text[])
 
 -- name: chunks
 -- The chunks that name most members of communities, which the caller sees and the filter lets pass: the place of the

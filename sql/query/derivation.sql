@@ -1,9 +1,8 @@
 -- What is made of chunks.
 
 -- name: find
--- $1: pipeline, $2: kind, or NULL for all. How it is made, where it is kept, and what is remembered of it.
-SELECT d.kind, d.options, c.oid, pg_catalog.quote_ident(n.nspname) OPERATOR(pg_catalog.||) '.' OPERATOR(pg_catalog.||) pg_catalog.quote_ident(c.relname),
-       d.state
+-- $1: pipeline, $2: kind, or NULL for all. How it is made, and where it is kept.
+SELECT d.kind, d.options, c.oid, pg_catalog.quote_ident(n.nspname) OPERATOR(pg_catalog.||) '.' OPERATOR(pg_catalog.||) pg_catalog.quote_ident(c.relname)
 FROM rag.derivation AS d
 JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) d.relation
 JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
@@ -41,6 +40,10 @@ WHERE pipeline = $1 AND kind = $2
 -- name: set_missing
 -- $1: pipeline, $2: kind, $3: items that are still missing.
 UPDATE rag.derivation SET missing = $3 WHERE pipeline = $1 AND kind = $2 AND missing IS DISTINCT FROM $3
+
+-- name: state
+-- $1: pipeline, $2: kind. What is remembered of what was made.
+SELECT state FROM rag.derivation WHERE pipeline = $1 AND kind = $2
 
 -- name: set_state
 -- $1: pipeline, $2: kind, $3: what is remembered of what was made.

@@ -110,6 +110,16 @@ pub struct Passage {
     pub via: Option<Box<[String]>>,
 }
 
+impl Passage {
+    /// Whether its text has all of the text of `other` in it, since it spans that in the same document.
+    #[must_use]
+    pub fn covers(&self, other: &Passage) -> bool {
+        let is_same = self.pipeline == other.pipeline && self.source_key == other.source_key;
+        let spans = self.start_char <= other.start_char && other.end_char <= self.end_char;
+        is_same && (spans || self.chunk_id == other.chunk_id)
+    }
+}
+
 /// A passage on its way through the ranking, with what is not returned.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Hit {
@@ -150,5 +160,21 @@ mod tests {
             via: None,
         };
         Hit { passage, vector: Vec::new(), age: None }
+    }
+
+    #[test]
+    fn a_passage_covers_what_lies_within_it() {
+        let at = |chunk_id, start_char, end_char| {
+            let Hit { passage, .. } = hit(chunk_id, 1.0);
+            Passage { start_char, end_char, ..passage }
+        };
+        let long = at(1, 10, 90);
+        assert!(long.covers(&at(2, 10, 30)) && long.covers(&at(3, 80, 90)));
+        assert!(!long.covers(&at(2, 9, 30)) && !long.covers(&at(3, 80, 91)));
+        // The chunk that it is, whatever was joined with it elsewhere.
+        assert!(long.covers(&at(1, 0, 100)));
+        let elsewhere = Passage { source_key: "2".to_owned(), ..at(1, 10, 30) };
+        assert!(!long.covers(&elsewhere));
+        assert!(!long.covers(&Passage { pipeline: "other".to_owned(), ..at(1, 10, 30) }));
     }
 }

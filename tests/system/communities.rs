@@ -67,18 +67,16 @@ fn an_edit_makes_its_community_anew_and_no_other() {
     assert_eq!(community_of(&mut client, "anna hillage"), hillage);
     assert_eq!(count(&mut client, MIXED), 0);
     // A change that rolls back makes nothing anew, and one that only moves chunks neither.
+    let made = "SELECT done FROM rag.derivation_status WHERE kind = 'communities'";
+    let before = count(&mut client, made);
+    assert!(before >= 2, "made {before} times");
     client
         .batch_execute("BEGIN; DELETE FROM story; ROLLBACK; UPDATE story SET tenant = tenant")
         .unwrap();
     wait_until(&mut client, |_| true);
+    assert_eq!(count(&mut client, made), before);
     assert_eq!(community_of(&mut client, "anna peeters"), anew);
-    // Whoever is at work is ended, and somebody else goes on.
-    client
-        .batch_execute(
-            "DELETE FROM story WHERE body LIKE '%Gustav%';
-             SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'pg_rag worker'",
-        )
-        .unwrap();
+    client.batch_execute("DELETE FROM story WHERE body LIKE '%Gustav%'").unwrap();
     wait_until(&mut client, |client| community_of(client, "gustav peeters").is_none());
     client.batch_execute("TRUNCATE story").unwrap();
     wait_until(&mut client, |client| {
@@ -114,6 +112,8 @@ fn a_hidden_row_hides_its_words_and_its_entities() {
     assert_eq!(count(&mut client, OF_OTHER), 0);
     assert_eq!(community_of(&mut client, "xaver peeters"), None);
     assert!(community_of(&mut client, "anna peeters").is_some());
+    assert_eq!(count(&mut client, "SELECT count(*) FROM rag.derivation"), 2);
+    assert_fails(&mut client, "SELECT state FROM rag.derivation", &["42501"]);
     let answered = "SELECT count(*) FROM rag_answer_details('What is told of Anna Peeters and the others?', 'story', strategy => 'global') AS a
                     WHERE a.supported AND a.answer NOT LIKE '%Xaver%'";
     assert_eq!(count(&mut client, answered), 1);

@@ -106,7 +106,7 @@ fn templates(client: &mut Client) -> String {
 pub const EVERYTHING: &str = "
     CREATE TABLE notes (id integer PRIMARY KEY, body text);
     INSERT INTO notes VALUES (1, 'The canteen serves lunch from noon to two.');
-    SELECT rag_create_pipeline('notes', 'body', options => '{\"backfill\": \"now\"}');
+    SELECT rag_create_pipeline('notes', 'body', options => '{\"backfill\": \"now\", \"graph\": {\"entities\": \"rules\"}, \"communities\": {}}');
     SELECT rag_eval_load('lunch', '[{\"question\": \"When is lunch served?\", \"relevant\": [\"1\"]}]');
     SELECT rag_eval_floors('lunch', '{\"recall\": 0.5}');
     SELECT count(*) FROM rag_eval('notes', 'lunch', k => '{1}');
@@ -190,6 +190,8 @@ fn goes_on_in_parts(there: &mut Client) {
         there.batch_execute(step).unwrap();
     }
     assert_eq!(count(there, "SELECT count(*) FROM notes_rag_chunks"), 201, "what waited");
+    let tables = "SELECT count(*) FROM rag.derivation WHERE relation IN ('notes_rag_chunks_mentions'::regclass, 'notes_rag_chunks_communities'::regclass)";
+    assert_eq!(count(there, tables), 2, "what is made of chunks");
     there.batch_execute("SELECT rag_wait('docs', '5 minutes')").unwrap();
     assert_eq!(count(there, "SELECT count(*) FROM docs_rag_chunks"), 2, "what was there");
     let steps = [

@@ -52,6 +52,7 @@ mod simple_summarize;
 mod sql;
 mod stepped;
 mod sub_question;
+mod surroundings;
 mod tools;
 mod tree_summarize;
 
@@ -61,7 +62,8 @@ pub use global::community_calls;
 pub use last::{BegunAnswer, Fallback, FinalPrompt, PendingAnswer};
 pub use options::StrategyOptions;
 pub use stepped::{AgentNext, AgentProgress, SteppedAnswer, step};
-pub use tools::{Limits, ModelReply, ReadingCalls, StrategyHost, Surroundings};
+pub use surroundings::{GraphNote, Surroundings, joined};
+pub use tools::{Limits, ModelReply, ReadingCalls, StrategyHost};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::communities::rank::CommunityQuest;

@@ -121,8 +121,12 @@ impl StrategyHost for Scripted {
 
     fn surroundings(&mut self, question: &str, _quest: CommunityQuest) -> Result<Surroundings> {
         let sources = self.retrieve(question)?;
-        let notes = sources.iter().map(|it| format!("Entities: {}", it.label())).collect();
-        Ok(Surroundings { notes, sources })
+        let note = |source: &Source| {
+            let (key, words) = (source.label(), source.label());
+            GraphNote { key, words, weight: 1.0, proofs: vec![vec![source.id()]] }
+        };
+        let lists = vec![("Entities", sources.iter().map(note).collect())];
+        Ok(Surroundings { lists, sources })
     }
 
     /// A query that is written at the first attempt, and has one row.

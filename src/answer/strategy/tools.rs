@@ -2,6 +2,7 @@
 
 use super::agent::AgentHost;
 use super::budget::BudgetLedger;
+use super::surroundings::Surroundings;
 use crate::answer::form::AnswerForm;
 use crate::context::Reading;
 use crate::context::budget::Room;
@@ -70,15 +71,6 @@ pub trait StrategyHost: Counter + AgentHost {
 
     /// Milliseconds since the answer was asked for.
     fn elapsed_ms(&self) -> u64;
-}
-
-/// What is around a question in a graph.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Surroundings {
-    /// What the graph says, in words.
-    pub notes: Vec<String>,
-    /// What was found, and what stands behind the notes.
-    pub sources: Vec<Source>,
 }
 
 /// For how many calls something is read.

@@ -52,7 +52,7 @@ pub fn hierarchy(
         let community = match parent {
             None => leiden(network, start, settings.leiden, interrupt),
             Some(_) => {
-                let part = network.induced(&nodes, &mut place);
+                let part = network.induced(&nodes, &mut place, interrupt);
                 leiden(&part, start, settings.leiden, interrupt)
             }
         };

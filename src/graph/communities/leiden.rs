@@ -11,6 +11,7 @@
 
 use super::network::WeightedNetwork;
 use super::settle::{NeighbourWeights, Settling};
+use super::watch::InterruptWatch;
 use crate::random::Random;
 
 /// Times that all is done anew.
@@ -46,12 +47,13 @@ pub fn leiden(
 ) -> Vec<u32> {
     let alone = || (0..network.len() as u32).collect();
     let start = start.unwrap_or_else(alone);
-    let mut best = connected(network, &start);
-    let mut quality = modularity(network, &best, settings.resolution);
+    let mut best = connected(network, &start, interrupt);
+    let mut quality = modularity(network, &best, settings.resolution, interrupt);
     let mut search = LeidenSearch { settings, random: Random::new(settings.seed), interrupt };
     for _ in 0..MOST_PASSES {
-        let next = connected(network, &search.pass(network, best.clone()));
-        let reached = modularity(network, &next, settings.resolution);
+        let next = search.pass(network, best.clone());
+        let next = connected(network, &next, search.interrupt);
+        let reached = modularity(network, &next, settings.resolution, search.interrupt);
         let is_better = reached > quality;
         let is_over = reached <= quality + LEAST_GAIN;
         if is_better {
@@ -65,9 +67,15 @@ pub fn leiden(
 }
 
 /// How much more of the weight lies within communities than if edges were drawn at random with the same strengths,
-/// as a share of all: at most 1, and 0 without edges.
+/// as a share of all: at most 1, and 0 without edges. `interrupt` is called from time to time and may unwind.
 #[must_use]
-pub fn modularity(network: &WeightedNetwork, community: &[u32], resolution: f64) -> f64 {
+pub fn modularity(
+    network: &WeightedNetwork,
+    community: &[u32],
+    resolution: f64,
+    interrupt: &mut dyn FnMut(),
+) -> f64 {
+    let watch = &mut InterruptWatch::new(interrupt);
     let total = network.total();
     if total <= 0.0 {
         return 0.0;
@@ -76,16 +84,23 @@ pub fn modularity(network: &WeightedNetwork, community: &[u32], resolution: f64)
     for node in 0..network.len() {
         let own = community[node];
         strengths[own as usize] += network.strength(node);
-        let near = network.links(node).iter().filter(|(it, _)| community[*it as usize] == own);
+        let links = network.links(node).iter().inspect(|_| watch.step());
+        let near = links.filter(|(it, _)| community[*it as usize] == own);
         within += near.map(|(_, weight)| weight).sum::<f64>() + 2.0 * network.own_weight(node);
     }
     let expected: f64 = strengths.iter().map(|it| (it / total) * (it / total)).sum();
     within / total - resolution * expected
 }
 
-/// The pieces of each community that are connected, numbered in the order of their first nodes.
+/// The pieces of each community that are connected, numbered in the order of their first nodes. `interrupt` is called
+/// from time to time and may unwind.
 #[must_use]
-pub fn connected(network: &WeightedNetwork, community: &[u32]) -> Vec<u32> {
+pub fn connected(
+    network: &WeightedNetwork,
+    community: &[u32],
+    interrupt: &mut dyn FnMut(),
+) -> Vec<u32> {
+    let watch = &mut InterruptWatch::new(interrupt);
     let mut piece = vec![u32::MAX; network.len()];
     let (mut count, mut reached) = (0, Vec::new());
     for first in 0..network.len() {
@@ -96,6 +111,7 @@ pub fn connected(network: &WeightedNetwork, community: &[u32]) -> Vec<u32> {
         reached.push(first);
         while let Some(node) = reached.pop() {
             for (other, _) in network.links(node) {
+                watch.step();
                 let other = *other as usize;
                 if piece[other] == u32::MAX && community[other] == community[first] {
                     piece[other] = count;
@@ -147,7 +163,7 @@ impl LeidenSearch<'_> {
             let (mut fine, mut parts) = renumbered(&self.refined(current, &coarse, communities));
             if parts == current.len() {
                 // No two nodes are merged with care, so whole communities are, as far as they are connected.
-                (fine, parts) = renumbered(&connected(current, &coarse));
+                (fine, parts) = renumbered(&connected(current, &coarse, self.interrupt));
             }
             if communities == current.len() || parts == current.len() {
                 return part.into_iter().map(|it| coarse[it as usize]).collect();
@@ -155,7 +171,7 @@ impl LeidenSearch<'_> {
             community = vec![0; parts];
             fine.iter().zip(&coarse).for_each(|(fine, coarse)| community[*fine as usize] = *coarse);
             part.iter_mut().for_each(|it| *it = fine[*it as usize]);
-            smaller = Some(current.aggregated(&fine, parts));
+            smaller = Some(current.aggregated(&fine, parts, self.interrupt));
         }
     }
 

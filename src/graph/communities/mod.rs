@@ -19,6 +19,7 @@ pub mod options;
 pub mod rank;
 mod settle;
 pub mod ties;
+mod watch;
 
 /// An edge of a network.
 #[derive(Clone, Copy, Debug, PartialEq)]

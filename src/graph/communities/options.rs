@@ -34,6 +34,13 @@ impl Default for CommunityOptions {
 }
 
 impl CommunityOptions {
+    /// Whether communities will do that were made of `made_from` mentions, where `changed` ones are new or gone since then.
+    /// Those that were made of none will not do once there is any.
+    #[must_use]
+    pub fn will_do(&self, made_from: i64, changed: i64) -> bool {
+        changed == 0 || changed as f64 <= self.tolerance * made_from as f64
+    }
+
     /// What the option says; `None` where it is false or null and there are to be no communities.
     ///
     /// Fails with an invalid parameter that names the key.

@@ -1,6 +1,7 @@
 //! Which entities are tied, and how strongly?
 
 use super::NodeEdge;
+use super::watch::InterruptWatch;
 use crate::error::Result;
 use crate::spare;
 
@@ -18,21 +19,29 @@ pub fn ties(chunks_of: &[Vec<i64>], interrupt: &mut dyn FnMut()) -> Result<Vec<N
     let of_entity = |(entity, chunks): (u32, &Vec<i64>)| {
         chunks.iter().map(move |chunk| (*chunk, entity)).collect::<Vec<_>>()
     };
-    let mut named: Vec<(i64, u32)> = (0..).zip(chunks_of).flat_map(of_entity).collect();
-    interrupt();
-    named.sort_unstable();
+    let watch = &mut InterruptWatch::new(interrupt);
+    let named = (0..).zip(chunks_of).flat_map(of_entity).inspect(|_| watch.step());
+    let mut named: Vec<(i64, u32)> = named.collect();
+    sort(&mut named, watch);
     let mut counted = CountedPairs::default();
     for of_chunk in named.chunk_by(|a, b| a.0 == b.0) {
         for (at, (_, from)) in of_chunk.iter().enumerate() {
+            watch.step();
             counted.met.extend(of_chunk[at + 1..].iter().map(|(_, to)| (*from, *to)));
         }
         if counted.met.len() > counted.edges.len().max(PAIRS) {
-            interrupt();
-            counted.add_up()?;
+            counted.add_up(watch)?;
         }
     }
-    counted.add_up()?;
+    counted.add_up(watch)?;
     Ok(counted.edges)
+}
+
+fn sort<T: Ord>(all: &mut [T], watch: &mut InterruptWatch<'_>) {
+    all.sort_unstable_by(|a, b| {
+        watch.step();
+        a.cmp(b)
+    });
 }
 
 /// Pairs that are counted up to some point, and those that were met after it.
@@ -44,16 +53,18 @@ struct CountedPairs {
 }
 
 impl CountedPairs {
-    fn add_up(&mut self) -> Result<()> {
+    fn add_up(&mut self, watch: &mut InterruptWatch<'_>) -> Result<()> {
         let most = self.edges.len() + self.met.len();
         spare::check(most * size_of::<NodeEdge>())?;
-        self.met.sort_unstable();
+        sort(&mut self.met, watch);
         let new = self.met.chunk_by(|a, b| a == b);
         let new = new.map(|run| NodeEdge::new(run[0].0, run[0].1, run.len() as f64));
         let mut merged: Vec<NodeEdge> = Vec::with_capacity(most);
         let mut known = std::mem::take(&mut self.edges).into_iter().peekable();
         for mut edge in new {
+            watch.step();
             while let Some(before) = known.next_if(|it| it.ends < edge.ends) {
+                watch.step();
                 merged.push(before);
             }
             if let Some(same) = known.next_if(|it| it.ends == edge.ends) {

@@ -72,8 +72,6 @@ pub struct StoredDerivation {
     pub options: Json,
     /// The table where it is kept.
     pub relation: Relation,
-    /// What was remembered of it when it was made, if anything.
-    pub state: Option<Json>,
 }
 
 /// What of one kind is made of the chunks of a pipeline; `None` if nothing is.
@@ -92,17 +90,17 @@ pub fn all(pipeline: i32) -> Result<Vec<StoredDerivation>> {
     Ok(all)
 }
 
-type DerivationRow = (String, Json, Relation, Option<Json>);
+type DerivationRow = (String, Json, Relation);
 
 fn read(row: &pgrx::spi::SpiHeapTupleData<'_>) -> Result<DerivationRow, pgrx::spi::Error> {
     let kind = sql::required(row.get::<String>(1)?)?;
     let options = sql::required(row.get::<Jsonb>(2)?)?.0;
     let relation = Relation { oid: sql::required(row.get(3)?)?, sql: sql::required(row.get(4)?)? };
-    Ok((kind, options, relation, row.get::<Jsonb>(5)?.map(|Jsonb(state)| state)))
+    Ok((kind, options, relation))
 }
 
-fn stored((kind, options, relation, state): DerivationRow) -> Result<StoredDerivation> {
-    Ok(StoredDerivation { kind: DerivationKind::named(&kind)?, options, relation, state })
+fn stored((kind, options, relation): DerivationRow) -> Result<StoredDerivation> {
+    Ok(StoredDerivation { kind: DerivationKind::named(&kind)?, options, relation })
 }
 
 /// Keeps what is made of the chunks of a pipeline of the caller's; `relation` is the name of the table
@@ -170,6 +168,17 @@ pub fn note_progress(
 pub fn set_missing(pipeline: i32, kind: DerivationKind, missing: i64) -> Result<()> {
     let arguments = [pipeline.into(), kind.name().into(), missing.into()];
     sql::execute(query!(derivation.set_missing), &arguments).map(drop)
+}
+
+/// What was remembered of what was made, if anything. No role of users may read it: it counts rows, also hidden ones.
+pub fn state(pipeline: i32, kind: DerivationKind) -> Result<Option<Json>> {
+    let arguments = [pipeline.into(), kind.name().into()];
+    let read = || {
+        sql::rows(query!(derivation.state), &arguments, |row| {
+            Ok(row.get::<Jsonb>(1)?.map(|Jsonb(state)| state))
+        })
+    };
+    Ok(as_superuser(read)?.into_iter().next().flatten())
 }
 
 /// Remembers something of what was made, in the place of what was remembered before.

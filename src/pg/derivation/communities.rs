@@ -4,10 +4,12 @@
 //! gone, and the search begins at what is known. What is read of the mentions is let go before the search, which takes
 //! seconds for a million edges: no transaction waits for it.
 
+use std::cell::Cell;
+
+use pgrx::pg_sys;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
-use super::mentions::{look_around, most_chunks};
 use super::table::{self, TableForm};
 use super::{Derivation, DerivationItem, DerivedText, UnembeddedText, check_refresh};
 use crate::error::{Error, ErrorKind, Result};
@@ -16,15 +18,22 @@ use crate::graph::communities::membership::{Membership, MembershipChange, change
 use crate::graph::communities::network::WeightedNetwork;
 use crate::graph::communities::options::CommunityOptions;
 use crate::graph::communities::ties::ties;
+use crate::graph::walk::most_chunks_of_entity;
 use crate::pg::catalog::derivation::{self, DerivationKind, StoredDerivation};
 use crate::pg::catalog::pipeline::Pipeline;
 use crate::pg::server::sql::{self, query, render};
 use crate::prompt::messages::Message;
+use crate::spare;
 
 const KIND: DerivationKind = DerivationKind::Communities;
 
 /// What [`DerivedText::kind`] says of communities, which are no text.
 const PARTITION: &str = "communities";
+
+/// Bytes that a mention takes at most while it is read, with the statement's rows, and an edge while communities are
+/// looked for.
+const MENTION_BYTES: usize = 80;
+const EDGE_BYTES: usize = 80;
 
 /// The key of the one item that there is.
 const ALL: [u8; 1] = [1];
@@ -102,8 +111,19 @@ struct MadeFrom {
 pub struct EntityCommunities {
     options: CommunityOptions,
     written: Json,
+    /// The table where they are.
+    table: pg_sys::Oid,
     /// What the communities that are there were made of.
     made_from: Option<MadeFrom>,
+    /// Whether mentions are gone or new and the communities will do nevertheless.
+    is_tolerant: Cell<bool>,
+}
+
+/// What communities are to be made of.
+struct DueCommunities {
+    made_from: MadeFrom,
+    /// How many chunks name anything.
+    chunks: i64,
 }
 
 /// What communities are found in, and what they were before.
@@ -115,47 +135,57 @@ pub struct EntityTies {
     /// Whether the search begins at what was known.
     goes_on: bool,
     made_from: MadeFrom,
+    /// The table where they were, and whose rows the change is about.
+    table: pg_sys::Oid,
     /// What has changed, once that is found out.
     change: MembershipChange,
 }
 
 impl EntityCommunities {
-    /// What a row of `rag.derivation` says.
-    pub fn load(stored: &StoredDerivation) -> Result<EntityCommunities> {
+    /// What a row of `rag.derivation` says, and what is remembered of what was made.
+    pub fn load(stored: &StoredDerivation, state: Option<Json>) -> Result<EntityCommunities> {
         let written = stored.options.clone();
         let options = CommunityOptions::read(&written).ok().flatten().ok_or_else(|| {
             let message = format!("options of communities cannot be read: {written}");
             Error::new(ErrorKind::DataCorrupted, message)
         })?;
         // What cannot be read is made again.
-        let made_from = stored.state.clone().and_then(|it| serde_json::from_value(it).ok());
-        Ok(EntityCommunities { options, written, made_from })
+        let made_from = state.and_then(|it| serde_json::from_value(it).ok());
+        let (table, is_tolerant) = (stored.relation.oid, Cell::new(false));
+        Ok(EntityCommunities { options, written, table, made_from, is_tolerant })
     }
 
     /// What communities are to be made of; `None` where those that are there will do.
-    fn due(&self, mentions: &str) -> Result<Option<MadeFrom>> {
+    fn due(&self, mentions: &str) -> Result<Option<DueCommunities>> {
         let before = self.made_from.as_ref();
         let last = before.map_or(0, |it| it.last_chunk);
         let statement = render(query!(communities.standing), &[("mentions", mentions)]);
         let found = sql::rows(&statement, &[last.into()], |row| {
-            let (last, all) = (sql::required(row.get::<i64>(1)?)?, sql::required(row.get(2)?)?);
-            Ok((last, all, sql::required(row.get::<i64>(3)?)?))
+            let number = |column| sql::required(row.get::<i64>(column)?);
+            Ok((number(1)?, number(2)?, number(3)?, number(4)?))
         })?;
-        let Some((last_chunk, all, new)) = found.into_iter().next() else { return Ok(None) };
-        let now = MadeFrom { options: self.written.clone(), last_chunk, mentions: all };
+        let Some((last_chunk, all, new, chunks)) = found.into_iter().next() else {
+            return Ok(None);
+        };
         let same = before.filter(|it| it.options == self.written);
-        let is_near = same.is_some_and(|before| {
-            let changed = new + (before.mentions - (all - new)).abs();
-            let most = self.options.tolerance * before.mentions.max(all) as f64;
-            changed == 0 || changed as f64 <= most
-        });
-        Ok((!is_near).then_some(now))
+        let changed = same.map(|before| (before, new + (before.mentions - (all - new)).abs()));
+        if let Some((before, changed)) = changed
+            && self.options.will_do(before.mentions, changed)
+        {
+            self.is_tolerant.set(changed > 0);
+            return Ok(None);
+        }
+        let made_from = MadeFrom { options: self.written.clone(), last_chunk, mentions: all };
+        Ok(Some(DueCommunities { made_from, chunks }))
     }
 
-    fn ties(&self, pipeline: &Pipeline, table: &str, graph: &str) -> Result<Option<EntityTies>> {
-        let Some(made_from) = self.due(graph)? else { return Ok(None) };
+    fn ties(&self, table: &str, graph: &str) -> Result<Option<EntityTies>> {
+        let Some(DueCommunities { made_from, chunks }) = self.due(graph)? else { return Ok(None) };
+        let mentions = usize::try_from(made_from.mentions).unwrap_or(usize::MAX);
+        spare::check(mentions.saturating_mul(MENTION_BYTES))?;
         let statement = render(query!(communities.entities), &[("mentions", graph)]);
-        let most = most_chunks(pipeline)? as i64;
+        // By what is counted and not by the statistics: the same mentions come to the same communities.
+        let most = most_chunks_of_entity(chunks as f64) as i64;
         let (mut norms, mut chunks_of) = (Vec::new(), Vec::new());
         for (norm, chunks) in sql::rows(&statement, &[most.into()], |row| {
             Ok((sql::required(row.get::<String>(1)?)?, sql::required(row.get::<Vec<i64>>(2)?)?))
@@ -173,8 +203,8 @@ impl EntityCommunities {
             })
         })?;
         let goes_on = self.made_from.as_ref().is_some_and(|it| it.options == self.written);
-        let change = MembershipChange::default();
-        Ok(Some(EntityTies { norms, chunks_of, before, goes_on, made_from, change }))
+        let (table, change) = (self.table, MembershipChange::default());
+        Ok(Some(EntityTies { norms, chunks_of, before, goes_on, made_from, table, change }))
     }
 }
 
@@ -195,7 +225,7 @@ impl Derivation for EntityCommunities {
         let Some(graph) = mentions_of(pipeline)?.filter(|_| after.is_empty()) else {
             return Ok(Vec::new());
         };
-        let ties = self.ties(pipeline, relation, &graph)?.map(Box::new);
+        let ties = self.ties(relation, &graph)?.map(Box::new);
         let item = |it| DerivationItem { key: ALL.to_vec(), ties: Some(it), ..Default::default() };
         Ok(ties.map(item).into_iter().collect())
     }
@@ -213,15 +243,33 @@ impl Derivation for EntityCommunities {
         Vec::new()
     }
 
-    fn composed(&self, item: &mut DerivationItem) -> Result<Vec<DerivedText>> {
+    fn composed(
+        &self,
+        item: &mut DerivationItem,
+        interrupt: &mut dyn FnMut(),
+    ) -> Result<Vec<DerivedText>> {
         let Some(work) = item.ties.as_deref_mut() else { return Ok(Vec::new()) };
-        let edges = ties(&work.chunks_of, &mut look_around)?;
+        let edges = ties(&work.chunks_of, interrupt)?;
         work.chunks_of = Vec::new();
-        let network = WeightedNetwork::new(work.norms.len(), edges);
-        let known = if work.goes_on { known(&work.before, &work.norms) } else { Vec::new() };
-        let found = hierarchy(&network, &known, self.options.settings(), &mut look_around);
-        work.change = changes(&work.before, &found, &work.norms);
+        spare::check(edges.len().saturating_mul(EDGE_BYTES))?;
+        let network = WeightedNetwork::new(work.norms.len(), edges, interrupt);
+        let known = match work.goes_on {
+            true => known(&work.before, &work.norms, interrupt),
+            false => Vec::new(),
+        };
+        let found = hierarchy(&network, &known, self.options.settings(), interrupt);
+        work.change = changes(&work.before, &found, &work.norms, interrupt);
         Ok(vec![DerivedText { kind: PARTITION.to_owned(), no: 1, content: String::new() }])
+    }
+
+    fn is_one_item(&self) -> bool {
+        true
+    }
+
+    /// Only rows that have changed are written, which is nothing to go by for another table: the option may have been taken
+    /// away and set again meanwhile.
+    fn may_keep(&self, table: pg_sys::Oid, made: &[(DerivationItem, Vec<DerivedText>)]) -> bool {
+        made.iter().filter_map(|(item, _)| item.ties.as_deref()).all(|it| it.table == table)
     }
 
     fn keep(&self, relation: &str, made: &[(DerivationItem, Vec<DerivedText>)]) -> Result<()> {
@@ -268,6 +316,10 @@ impl Derivation for EntityCommunities {
     }
 
     fn forget_gone(&self, pipeline: &Pipeline, relation: &str) -> Result<()> {
+        // Where they were made again, what is gone has gone with that, and where nothing has changed there is nothing.
+        if !self.is_tolerant.get() {
+            return Ok(());
+        }
         let Some(graph) = mentions_of(pipeline)? else { return Ok(()) };
         let values = [("communities", relation), ("mentions", &graph)];
         sql::execute(&render(query!(communities.forget_gone), &values), &[]).map(drop)

@@ -26,6 +26,7 @@ pub mod table;
 pub mod tree;
 
 use pgrx::datum::DatumWithOid;
+use pgrx::pg_sys;
 use serde_json::Value as Json;
 
 use crate::error::{Error, ErrorKind, Result};
@@ -98,9 +99,24 @@ pub trait Derivation {
     /// would say the same.
     fn read(&self, reply: &str) -> Vec<DerivedText>;
 
-    /// What is made of an item, where no language model is asked. No transaction is open meanwhile.
-    fn composed(&self, _: &mut DerivationItem) -> Result<Vec<DerivedText>> {
+    /// What is made of an item, where no language model is asked. No transaction is open meanwhile. What takes long calls
+    /// `interrupt` from time to time, which may unwind.
+    fn composed(
+        &self,
+        _: &mut DerivationItem,
+        _interrupt: &mut dyn FnMut(),
+    ) -> Result<Vec<DerivedText>> {
         Ok(Vec::new())
+    }
+
+    /// Whether all that there is to make is one item. It is looked for once, when a run begins.
+    fn is_one_item(&self) -> bool {
+        false
+    }
+
+    /// Whether what was made may be kept in `table`.
+    fn may_keep(&self, _table: pg_sys::Oid, _made: &[(DerivationItem, Vec<DerivedText>)]) -> bool {
+        true
     }
 
     /// Keeps what was made of items, or that nothing of use was.
@@ -140,8 +156,12 @@ pub trait Derivation {
     fn forget_gone(&self, pipeline: &Pipeline, relation: &str) -> Result<()>;
 }
 
-/// What `stored` says is made, and the language model that makes it, if it names one.
-fn loaded(stored: &StoredDerivation) -> Result<(Box<dyn Derivation>, Option<String>)> {
+/// What `stored` says is made, and the language model that makes it, if it names one; `state` is what is remembered of
+/// what was made.
+fn loaded(
+    stored: &StoredDerivation,
+    state: Option<Json>,
+) -> Result<(Box<dyn Derivation>, Option<String>)> {
     Ok(match stored.kind {
         DerivationKind::ContextLines => {
             let wanted = context_lines::options(&stored.options)?;
@@ -155,7 +175,7 @@ fn loaded(stored: &StoredDerivation) -> Result<(Box<dyn Derivation>, Option<Stri
         }
         DerivationKind::Tree => (Box::new(tree::DocumentTrees), None),
         DerivationKind::Communities => {
-            (Box::new(communities::EntityCommunities::load(stored)?), None)
+            (Box::new(communities::EntityCommunities::load(stored, state)?), None)
         }
         DerivationKind::Mentions => {
             let message = "mentions are made with their chunks and not derived from them later";

@@ -7,6 +7,7 @@ use std::mem;
 use pgrx::pg_sys;
 
 use super::lease::DerivationLease;
+use super::mentions::look_around;
 use super::provider_calls::{self, HARMLESS};
 use super::scheduler::{DerivationKey, note_failure};
 use super::{Derivation, DerivationItem, DerivedText, UnembeddedText, loaded, option_name};
@@ -14,11 +15,12 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::derivation::{self, DerivationProgress};
 use crate::pg::catalog::locking::{self, Chunks};
 use crate::pg::catalog::owner::{as_owner, as_owner_of_all};
-use crate::pg::catalog::pipeline::{self, Pipeline, PipelineStage};
+use crate::pg::catalog::pipeline::{self, Pipeline, PipelineStage, Relation};
 use crate::pg::ragd::call_context::CallContext;
 use crate::pg::ragd::client::PendingReply;
 use crate::pg::ragd::embed::Embedding;
 use crate::pg::ragd::llm::Llm;
+use crate::pg::server::error::OrReport;
 use crate::pg::server::random;
 use crate::pg::server::role::{self, as_superuser};
 use crate::pg::server::transaction::{Failure, Outcome, Transactions, caught, force_sync_commit};
@@ -103,11 +105,21 @@ impl DerivationRun {
                     return Ok(BegunRun::Elsewhere);
                 };
                 let begun = in_source(key, |pipeline, relation, maker| {
-                    let missing =
-                        maker.derivation.count_missing(pipeline, relation, MOST_COUNTED)?;
-                    Ok((maker, missing))
+                    let Maker { derivation, .. } = &maker;
+                    let (missing, items) = match derivation.is_one_item() {
+                        true => {
+                            let items = derivation.missing(pipeline, relation, &[], 1)?;
+                            (items.len() as i64, items)
+                        }
+                        false => (
+                            derivation.count_missing(pipeline, relation, MOST_COUNTED)?,
+                            Vec::new(),
+                        ),
+                    };
+                    Ok((maker, missing, items))
                 })?;
-                let Some((maker, missing)) = begun else { return Ok(BegunRun::Gone) };
+                let Some((maker, missing, items)) = begun else { return Ok(BegunRun::Gone) };
+                let is_last = maker.derivation.is_one_item();
                 derivation::set_missing(pipeline, kind, missing)?;
                 let most = maker.provider.as_ref().and_then(|it| it.limits.max_concurrency);
                 let most = most.map_or(CALLS, |it| it as usize);
@@ -117,9 +129,9 @@ impl DerivationRun {
                     maker,
                     calls: ConcurrentCalls::new(most.min(MOST_CALLS)),
                     in_flight: Vec::new(),
-                    items: VecDeque::new(),
+                    items: items.into(),
                     after: Vec::new(),
-                    is_last: false,
+                    is_last,
                     found: false,
                     made: Vec::new(),
                     unembedded: VecDeque::new(),
@@ -152,7 +164,7 @@ impl DerivationRun {
     ) -> Outcome<RunStep> {
         self.take_replies();
         if self.maker.provider.is_none() {
-            self.compose(transactions)?;
+            self.compose(transactions, is_unwanted)?;
         }
         // Before anything else: it has been paid for.
         let kept = self.keep(transactions)?;
@@ -209,18 +221,25 @@ impl DerivationRun {
         let Maker { derivation, provider, .. } = &self.maker;
         let made = &self.made;
         let empty = made.iter().filter(|(_, texts)| texts.is_empty()).count();
+        let mut may_keep = true;
         at_work(transactions, self.key, |source, relation| {
+            may_keep = derivation.may_keep(relation.oid, made);
+            if !may_keep {
+                return Ok(());
+            }
             if provider.is_some() {
                 // No crash is to have it paid for again.
                 force_sync_commit();
             }
-            as_owner(source, || derivation.keep(relation, made))?;
+            as_owner(source, || derivation.keep(&relation.sql, made))?;
             let progress = DerivationProgress { done: derivation.finished(made), empty };
             derivation::note_progress(pipeline, kind, progress)?;
             let state = derivation.state(made);
             state.map_or(Ok(()), |state| derivation::set_state(pipeline, kind, state))
         })?;
-        self.was_made = true;
+        self.was_made |= may_keep;
+        // What was made for a table that is gone is made again for the one in its place.
+        self.found |= !may_keep;
         for (item, texts) in mem::take(&mut self.made) {
             for text in texts {
                 let Some(whole) = self.maker.derivation.whole(&item, &text) else { continue };
@@ -231,12 +250,17 @@ impl DerivationRun {
     }
 
     /// Makes things of some items without a language model.
-    fn compose(&mut self, transactions: Transactions) -> Outcome<()> {
+    fn compose(&mut self, transactions: Transactions, is_unwanted: fn() -> bool) -> Outcome<()> {
+        let mut watch = unless_unwanted(is_unwanted);
+        let mut interrupt = || {
+            look_around();
+            watch().or_report();
+        };
         while self.made.len() < FEWEST_ITEMS
             && let Some(item) = self.next_item(transactions)?
         {
             let mut item = item;
-            let texts = caught(|| self.maker.derivation.composed(&mut item))?;
+            let texts = caught(|| self.maker.derivation.composed(&mut item, &mut interrupt))?;
             self.made.push((item, texts));
         }
         Ok(())
@@ -318,7 +342,7 @@ impl DerivationRun {
         let known = &embedded.known;
         if !known.is_empty() {
             at_work(transactions, self.key, |pipeline, relation| {
-                as_owner(pipeline, || derivation.put_vectors(pipeline, relation, known))
+                as_owner(pipeline, || derivation.put_vectors(pipeline, &relation.sql, known))
             })?;
         }
         if let Some(failure) = embedded.refused {
@@ -345,12 +369,13 @@ impl DerivationRun {
             return Ok(RunStep::Worked(0));
         }
         let (key, (pipeline, kind)) = (self.key, self.key);
+        let derivation = &self.maker.derivation;
         let unembedded = transactions.run(|| {
             as_superuser(|| {
-                let found = in_source(key, |pipeline, relation, maker| {
-                    let found = maker.derivation.unembedded(pipeline, relation, TEXTS as i32)?;
+                let found = in_source(key, |pipeline, relation, _| {
+                    let found = derivation.unembedded(pipeline, relation, TEXTS as i32)?;
                     if found.is_empty() && pipeline.stage == PipelineStage::Live {
-                        maker.derivation.forget_gone(pipeline, relation)?;
+                        derivation.forget_gone(pipeline, relation)?;
                     }
                     Ok(found)
                 })?;
@@ -377,8 +402,9 @@ fn in_source<T>(
 ) -> Result<Option<T>> {
     let Some(pipeline) = pipeline::by_id(id)? else { return Ok(None) };
     let Some(stored) = derivation::of(id, kind)? else { return Ok(None) };
+    let state = derivation::state(id, kind)?;
     as_owner_of_all(&pipeline, || {
-        let (derivation, llm) = loaded(&stored)?;
+        let (derivation, llm) = loaded(&stored, state)?;
         let provider = || -> Result<ProviderConfig> {
             let llm = Llm::or_default(llm.as_deref())?;
             llm.provider_for(option_name(kind)).cloned()
@@ -396,12 +422,12 @@ fn in_source<T>(
 fn at_work(
     transactions: Transactions,
     (id, kind): DerivationKey,
-    mut work: impl FnMut(&Pipeline, &str) -> Result<()>,
+    mut work: impl FnMut(&Pipeline, &Relation) -> Result<()>,
 ) -> Outcome<()> {
     locking::at_work(transactions, id, Chunks::Written, |pipeline| {
         let Some(pipeline) = pipeline else { return Ok(()) };
         let Some(stored) = derivation::of(id, kind)? else { return Ok(()) };
-        work(pipeline, &stored.relation.sql)
+        work(pipeline, &stored.relation)
     })
 }
 

@@ -271,7 +271,7 @@ impl Derivation for DocumentTrees {
         Vec::new()
     }
 
-    fn composed(&self, item: &mut DerivationItem) -> Result<Vec<DerivedText>> {
+    fn composed(&self, item: &mut DerivationItem, _: &mut dyn FnMut()) -> Result<Vec<DerivedText>> {
         let sentences = item.node.as_ref().map(|node| text_of(&node.sentences));
         let text = |content| DerivedText { kind: SUMMARY.to_owned(), no: 1, content };
         Ok(sentences.filter(|it| !it.is_empty()).map(text).into_iter().collect())

@@ -1,9 +1,13 @@
 //! One search, or those of several pipelines as one.
 
+use serde_json::Value;
+
 use super::options::AskedOptions;
 use super::search::{
-    CommunityPassages, Connections, EntitySurroundings, Narrowing, Search, SearchedPipeline,
+    CommunityPassages, Connections, EntitySurroundings, Narrowing, Search, SearchFindings,
+    SearchedPipeline,
 };
+use crate::answer::strategy::joined;
 use crate::embed::{Embedder, EmbeddingKind};
 use crate::error::{Error, Result};
 use crate::graph::communities::rank::CommunityQuest;
@@ -103,24 +107,36 @@ impl FederatedSearch {
 
     /// The passages for `query`, best first.
     pub fn run(&self, query: &str) -> Result<Vec<Passage>> {
+        Ok(self.findings(query)?.0)
+    }
+
+    /// The passages for `query`, best first, and the filter that each search has read in it, if it has one.
+    fn findings(&self, query: &str) -> Result<(Vec<Passage>, Vec<Option<Value>>)> {
         if let [only] = self.searches.as_slice() {
-            return only.run(query);
+            let SearchFindings { passages, read_filter } = only.findings(query)?;
+            return Ok((passages, vec![read_filter]));
         }
         let mut lists = Vec::with_capacity(self.searches.len());
+        let mut filters = Vec::with_capacity(self.searches.len());
         for search in &self.searches {
             pgrx::check_for_interrupts!();
             let name = &search.pipeline().name;
-            let run = || search.run(query).map_err(|error| about(name, error));
+            let run = || {
+                let found = search.findings(query).map_err(|error| about(name, error))?;
+                filters.push(found.read_filter);
+                Ok(found.passages)
+            };
             let passages = trace::found("search", || name.clone(), run)?;
             lists.push(FederatedList { compared: passages.len(), passages });
         }
-        trace::found("federate", String::new, || {
+        let federated = trace::found("federate", String::new, || {
             let scale = self.searches[0].reranker_scale();
             let by_reranker =
                 scale.is_some() && self.searches.iter().all(|it| it.reranker_scale() == scale);
             self.compare(query, &mut lists)?;
             Ok(federated(lists, by_reranker, self.k))
-        })
+        })?;
+        Ok((federated, filters))
     }
 
     /// What is found for `query`, as an answer cites it: summaries first, where they are to be read.
@@ -202,24 +218,30 @@ impl FederatedSearch {
         Ok(all)
     }
 
-    /// What is around `question` in the graph of each pipeline. Fails where one of them has none that the caller may read.
+    /// What `question` finds, best first, and what is around it in the graph of each pipeline. Fails where one of them has
+    /// none that the caller may read.
     pub fn surroundings(
         &self,
         question: &str,
         quest: CommunityQuest,
-    ) -> Result<EntitySurroundings> {
+    ) -> Result<(Vec<Passage>, EntitySurroundings)> {
+        let (passages, filters) = self.findings(question)?;
         let mut all = EntitySurroundings::default();
-        for search in &self.searches {
+        for (search, read_filter) in self.searches.iter().zip(filters) {
             pgrx::check_for_interrupts!();
-            let EntitySurroundings { entities, paths, community, passages } =
-                search.surroundings(question, quest)?;
-            all.entities.extend(entities);
-            all.paths.extend(paths);
-            all.community.extend(community);
-            all.passages.extend(passages);
+            let own = passages.iter().filter(|it| it.pipeline == search.pipeline().name);
+            let found = SearchFindings { passages: own.cloned().collect(), read_filter };
+            let around = search.surroundings(question, quest, &found)?;
+            all.entities.extend(around.entities);
+            all.paths.extend(around.paths);
+            all.members.extend(around.members);
+            all.proofs.extend(around.proofs);
+            all.of_community.extend(around.of_community);
         }
-        (1..).zip(&mut all.passages).for_each(|(rank, passage)| passage.rank = rank);
-        Ok(all)
+        let lists = [&mut all.entities, &mut all.paths, &mut all.members];
+        lists.into_iter().for_each(|list| *list = joined(std::mem::take(list)));
+        all.members.retain(|it| all.entities.iter().all(|known| known.key != it.key));
+        Ok((passages, all))
     }
 
     /// Has the passages of each list a similarity by the same model. Where words alone were looked up, none

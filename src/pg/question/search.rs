@@ -8,6 +8,7 @@ mod lookup;
 mod narrowing;
 mod searched_pipeline;
 mod statement;
+mod surroundings;
 mod text;
 pub mod tree;
 mod walk;
@@ -17,12 +18,13 @@ use std::collections::HashMap;
 use pgrx::prelude::*;
 use serde_json::Value;
 
-pub use self::communities::{CommunityPassages, EntitySurroundings};
+pub use self::communities::CommunityPassages;
 use self::filter_sql::FilterSql;
 pub use self::narrowing::{Connections, Narrowing};
 pub use self::searched_pipeline::SearchedPipeline;
 pub use self::statement::source_key;
 use self::statement::{StatementParts, Statements};
+pub use self::surroundings::EntitySurroundings;
 use self::walk::EntityWalk;
 use super::options::AskedOptions;
 use super::rewrite::Rewriter;
@@ -70,6 +72,14 @@ pub struct Search {
     tree: Option<Relation>,
     /// What holds beside the filter of the options.
     condition: Option<Value>,
+}
+
+/// What a search has found.
+pub struct SearchFindings {
+    /// The passages, best first.
+    pub passages: Vec<Passage>,
+    /// The filter that was read in the question and holds beside that of the options, if there is one.
+    pub read_filter: Option<Value>,
 }
 
 impl Search {
@@ -149,10 +159,15 @@ impl Search {
 
     /// The passages for `query`, best first.
     pub fn run(&self, query: &str) -> Result<Vec<Passage>> {
+        Ok(self.findings(query)?.passages)
+    }
+
+    /// The passages for `query`, best first, and what was read in it of which chunks are wanted.
+    pub fn findings(&self, query: &str) -> Result<SearchFindings> {
         match self.searched.reading(|| self.found(query))? {
-            Some(passages) => Ok(passages),
+            Some(found) => Ok(found),
             // What a model wrote of the question is remembered.
-            None => self.renewed()?.run(query),
+            None => self.renewed()?.findings(query),
         }
     }
 
@@ -165,20 +180,13 @@ impl Search {
 
     /// The passages for `query`, best first; `None` where another generation of chunks has taken this one's
     /// place.
-    fn found(&self, query: &str) -> Result<Option<Vec<Passage>>> {
+    fn found(&self, query: &str) -> Result<Option<SearchFindings>> {
         let rewriting = match &self.rewriter {
             Some(rewriter) => rewritten(rewriter, query, &self.context)?,
             None => Rewriting::none(query),
         };
-        let narrowed;
-        let filter = match &rewriting.filter {
-            Some(read) => {
-                let filters = self.options.filter.iter().chain(&self.condition).chain([read]);
-                narrowed = FilterSql::new(filters, &self.columns)?;
-                &narrowed
-            }
-            None => &self.filter,
-        };
+        let narrower = self.narrower(rewriting.filter.as_ref())?;
+        let filter = narrower.as_ref().unwrap_or(&self.filter);
         let (vector, asked) = self.ask(query, &rewriting)?;
         let Some(_locked) = self.searched.lock() else { return Ok(None) };
         let statements = Statements::new(self, filter);
@@ -211,7 +219,8 @@ impl Search {
             self.find_leads(&statements, &mut hits)?;
         }
         let numbered = (1..).zip(hits).map(|(rank, hit)| Passage { rank, ..hit.passage });
-        Ok(Some(numbered.collect()))
+        let passages = numbered.collect();
+        Ok(Some(SearchFindings { passages, read_filter: rewriting.filter }))
     }
 
     /// How many chunks are found at most.

@@ -52,12 +52,37 @@ fn answers_of_communities_are_merged_in_groups() {
 fn what_the_graph_says_stands_beside_the_sources() {
     let done = ask("local", json!({}), &[3, 4], &["Both grind [1][2]."]);
     assert_eq!((done.text(), done.steps()), ("Both grind [1][2].", vec!["answer".to_owned()]));
-    let (sources, notes) = (sources(&[(1, 3), (2, 4)]), notes(&["Entities: 3", "Entities: 4"]));
+    let (sources, notes) = (sources(&[(1, 3), (2, 4)]), notes(&["Entities: 3; 4"]));
     assert_eq!(done.user(0), format!("{sources}\n\n{notes}\n\n{}", asks(QUESTION)));
     assert!(done.system(0).contains("same community"), "{}", done.system(0));
     assert_eq!(done.tools.read_for, [ReadingCalls::One]);
     let done = ask("local", json!({}), &[], &[]);
     assert_eq!((done.text(), done.outcome.supported), (NO_ANSWER, false));
+}
+
+#[test]
+fn a_graph_says_nothing_that_is_not_read() {
+    let id = |document: u32| Source::Chunk(passage(document, 1)).id();
+    let note = |key: &str, weight: f64, proofs: Vec<Vec<u32>>| {
+        let ids = |proof: Vec<u32>| proof.into_iter().map(id).collect();
+        let proofs = proofs.into_iter().map(ids).collect();
+        GraphNote { key: key.to_owned(), words: key.to_uppercase(), weight, proofs }
+    };
+    let entities = joined(vec![
+        note("a", 1.0, vec![vec![1]]),
+        note("b", 2.0, vec![vec![2]]),
+        note("a", 3.0, vec![vec![3]]),
+    ]);
+    let path = vec![note("a - b", 0.5, vec![vec![1, 2]])];
+    let around = Surroundings { lists: vec![("E", entities), ("P", path)], sources: Vec::new() };
+    let told = |read: &[u32]| around.told(&read.iter().copied().map(id).collect());
+    assert_eq!(told(&[1, 2]), ["E: A; B", "P: A - B"]);
+    assert_eq!(told(&[2]), ["E: B"]);
+    assert_eq!(told(&[3]), ["E: A"]);
+    assert!(told(&[]).is_empty());
+    let many = (0..50).map(|at| note(&format!("{at:02}"), 1.0, vec![vec![1]])).collect();
+    let around = Surroundings { lists: vec![("E", many)], sources: Vec::new() };
+    assert_eq!(around.told(&[id(1)].into())[0].split("; ").count(), 20);
 }
 
 #[test]

@@ -15,6 +15,10 @@ fn found(network: &WeightedNetwork) -> Vec<u32> {
     leiden(network, None, settings(1), &mut || {})
 }
 
+fn quality(network: &WeightedNetwork, community: &[u32]) -> f64 {
+    modularity(network, community, 1.0, &mut || {})
+}
+
 fn divided(network: &WeightedNetwork, min_size: usize, max_size: usize) -> Vec<NodeCommunity> {
     let settings = HierarchySettings { leiden: settings(1), min_size, max_size };
     hierarchy(network, &[], settings, &mut || {})
@@ -40,7 +44,7 @@ fn small_networks_have_the_communities_that_they_must() {
 fn weights_count_and_may_be_huge_or_none() {
     let path = |weights: [f64; 3]| {
         let edges = (0..).zip(weights).map(|(at, weight)| NodeEdge::new(at, at + 1, weight));
-        found(&WeightedNetwork::new(4, edges.collect()))
+        found(&WeightedNetwork::new(4, edges.collect(), &mut || {}))
     };
     assert_eq!(path([9.0, 1.0, 9.0]), [0, 0, 1, 1]);
     assert_eq!(path([1.0, 9.0, 1.0]), [0, 0, 0, 0]);
@@ -71,12 +75,12 @@ fn planted_communities_are_found() {
         let mixing = 0.1 + 0.02 * seed as f64;
         let (network, community) = planted(1000, mixing, seed);
         let own = found(&network);
-        let reached = modularity(&network, &own, 1.0);
-        let planted = modularity(&network, &community, 1.0);
-        let plain = modularity(&network, &louvain(&network), 1.0);
+        let reached = quality(&network, &own);
+        let planted = quality(&network, &community);
+        let plain = quality(&network, &louvain(&network));
         assert!(reached >= 0.99 * planted, "{seed}: {reached} of {planted}");
         assert!(reached >= 0.99 * plain, "{seed}: {reached} of {plain}");
-        assert_eq!(own, connected(&network, &own), "{seed}");
+        assert_eq!(own, connected(&network, &own, &mut || {}), "{seed}");
         assert_eq!(own, found(&network), "{seed}");
     }
 }
@@ -92,12 +96,27 @@ fn a_search_that_begins_at_what_is_known_keeps_it() {
 }
 
 #[test]
-fn time_is_about_linear_and_interrupts_are_looked_at() {
-    let (network, _) = planted(10_000, 0.3, 1);
+fn steps_grow_about_as_the_network_does() {
+    let looks = |nodes: usize| {
+        let (network, _) = planted(nodes, 0.3, 1);
+        let mut looks = 0.0;
+        let own = leiden(&network, None, settings(1), &mut || looks += 1.0);
+        assert_eq!(own.len(), nodes);
+        looks
+    };
+    let (few, many) = (looks(10_000), looks(80_000));
+    assert!(few > 20.0, "{few}");
+    assert!((3.0..24.0).contains(&(many / few)), "{few} and {many}");
+    let edges = (0..100_000).map(|at| NodeEdge::new(at % 1000, at % 999, 1.0)).collect();
     let mut looks = 0;
-    let own = leiden(&network, None, settings(1), &mut || looks += 1);
-    assert_eq!(own.len(), 10_000);
-    assert!(looks > 20, "{looks}");
+    let network = WeightedNetwork::new(1000, edges, &mut || looks += 1);
+    assert!(looks > 2, "{looks}");
+    let mut looks = 0;
+    let own: Vec<u32> = vec![0; 1000];
+    for _ in 0..10 {
+        let _ = connected(&network, &own, &mut || looks += 1);
+    }
+    assert!(looks >= 10, "{looks}");
 }
 
 #[test]
@@ -127,7 +146,7 @@ fn any_network() -> impl Strategy<Value = WeightedNetwork> {
         proptest::collection::vec(edge, 0..120).prop_map(move |edges| {
             let edges = edges.into_iter();
             let edges = edges.map(|(from, to, weight)| NodeEdge::new(from, to, weight.into()));
-            WeightedNetwork::new(nodes as usize, edges.collect())
+            WeightedNetwork::new(nodes as usize, edges.collect(), &mut || {})
         })
     })
 }
@@ -138,7 +157,7 @@ fn few_nodes() -> impl Strategy<Value = WeightedNetwork> {
         proptest::collection::vec(edge, 1..20).prop_map(move |edges| {
             let edges = edges.into_iter();
             let edges = edges.map(|(from, to, weight)| NodeEdge::new(from, to, weight.into()));
-            WeightedNetwork::new(nodes as usize, edges.collect())
+            WeightedNetwork::new(nodes as usize, edges.collect(), &mut || {})
         })
     })
 }
@@ -147,19 +166,19 @@ proptest! {
     #[test]
     fn communities_are_connected_and_the_same_each_time(network in any_network(), seed in 0..9_u64) {
         let own = leiden(&network, None, settings(seed), &mut || {});
-        prop_assert_eq!(&own, &connected(&network, &own));
+        prop_assert_eq!(&own, &connected(&network, &own, &mut || {}));
         prop_assert_eq!(&own, &leiden(&network, None, settings(seed), &mut || {}));
         // No worse than one for each, and than one for all that is connected.
-        let reached = modularity(&network, &own, 1.0);
+        let reached = quality(&network, &own);
         let alone: Vec<u32> = (0..network.len() as u32).collect();
-        prop_assert!(reached >= modularity(&network, &alone, 1.0) - 1e-6);
-        let pieces = connected(&network, &vec![0; network.len()]);
-        prop_assert!(reached >= modularity(&network, &pieces, 1.0) - 1e-6);
+        prop_assert!(reached >= quality(&network, &alone) - 1e-6);
+        let pieces = connected(&network, &vec![0; network.len()], &mut || {});
+        prop_assert!(reached >= quality(&network, &pieces) - 1e-6);
     }
 
     #[test]
     fn few_nodes_come_near_to_the_best_there_is(network in few_nodes()) {
-        let reached = modularity(&network, &found(&network), 1.0);
+        let reached = quality(&network, &found(&network));
         let best = best_of_all(&network);
         prop_assert!(reached >= best - 0.1, "{} of {}", reached, best);
     }
@@ -171,8 +190,8 @@ proptest! {
             prop_assert!(nodes.len() >= 2);
             nodes.iter().for_each(|node| *seen.entry((level, *node)).or_default() += 1);
             let mut place = vec![u32::MAX; network.len()];
-            let part = network.induced(&nodes, &mut place);
-            let pieces = connected(&part, &vec![0; nodes.len()]);
+            let part = network.induced(&nodes, &mut place, &mut || {});
+            let pieces = connected(&part, &vec![0; nodes.len()], &mut || {});
             prop_assert!(pieces.iter().all(|it| *it == 0));
             prop_assert!(place.iter().all(|it| *it == u32::MAX));
         }

@@ -23,7 +23,7 @@ fn community(level: u32, parent: Option<usize>, nodes: &[u32]) -> NodeCommunity 
 
 /// The rows after a change.
 fn applied(before: &[Membership], found: &[NodeCommunity], norms: &[String]) -> Vec<Membership> {
-    let change = changes(before, found, norms);
+    let change = changes(before, found, norms, &mut || {});
     let is_gone = |it: &Membership| {
         let is_replaced =
             change.new.iter().any(|new| (&new.norm, new.level) == (&it.norm, it.level));
@@ -49,7 +49,7 @@ fn a_community_with_its_members_keeps_its_number() {
         community(0, None, &[0, 1, 2]),
         community(1, Some(1), &[0, 1]),
     ];
-    let change = changes(&first, &found, &norms);
+    let change = changes(&first, &found, &norms, &mut || {});
     assert!(change.gone.is_empty());
     let new: Vec<&str> = change.new.iter().map(|it| it.norm.as_str()).collect();
     assert_eq!(new, ["d", "e", "f", "a", "b"]);
@@ -57,11 +57,14 @@ fn a_community_with_its_members_keeps_its_number() {
     assert_eq!(second[0], member("a", 0, 1, None));
     assert_eq!(second[3], member("d", 0, 3, None));
     assert_eq!(second[6], member("a", 1, 4, Some(1)));
-    assert_eq!(known(&second, &names("bdx")), [[Some(1), Some(3), None], [Some(4), None, None]]);
+    assert_eq!(
+        known(&second, &names("bdx"), &mut || {}),
+        [[Some(1), Some(3), None], [Some(4), None, None]]
+    );
     // Nothing is left.
-    let change = changes(&second, &[], &norms);
+    let change = changes(&second, &[], &norms, &mut || {});
     assert_eq!((change.gone.len(), change.new.len()), (8, 0));
-    assert_eq!(changes(&second, &found, &norms), MembershipChange::default());
+    assert_eq!(changes(&second, &found, &norms, &mut || {}), MembershipChange::default());
 }
 
 #[test]
@@ -133,6 +136,22 @@ fn a_pipeline_says_how_communities_are_found() {
         json!({"tolerance": 2}),
         "option \"communities.tolerance\" must be between 0 and 1, not 2",
     );
+}
+
+#[test]
+fn communities_will_do_as_long_as_little_has_changed() {
+    let check = |tolerance, made_from, changed, expected| {
+        let options = CommunityOptions { tolerance, ..CommunityOptions::default() };
+        assert_eq!(options.will_do(made_from, changed), expected, "{made_from}, {changed}");
+    };
+    check(0.01, 1000, 0, true);
+    check(0.01, 1000, 10, true);
+    check(0.01, 1000, 11, false);
+    check(0.0, 1000, 1, false);
+    // A pipeline that was filled after a first look.
+    check(0.9, 10, 1000, false);
+    check(1.0, 0, 1, false);
+    check(1.0, 0, 0, true);
 }
 
 proptest! {

@@ -13,7 +13,7 @@ pub fn settings(seed: u64) -> LeidenSettings {
 /// A network of edges that weigh 1.
 pub fn network(nodes: usize, edges: &[(u32, u32)]) -> WeightedNetwork {
     let edges = edges.iter().map(|(from, to)| NodeEdge::new(*from, *to, 1.0));
-    WeightedNetwork::new(nodes, edges.collect())
+    WeightedNetwork::new(nodes, edges.collect(), &mut || {})
 }
 
 /// Cliques of five nodes in a ring, each tied by one edge to the next.

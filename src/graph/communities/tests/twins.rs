@@ -15,7 +15,7 @@ pub fn best_of_all(network: &WeightedNetwork) -> f64 {
 
 fn divide(network: &WeightedNetwork, node: usize, community: &mut Vec<u32>, best: &mut f64) {
     if node == network.len() {
-        *best = best.max(modularity(network, community, 1.0));
+        *best = best.max(modularity(network, community, 1.0, &mut || {}));
         return;
     }
     let used = community[..node].iter().max().map_or(0, |it| it + 1);
@@ -34,7 +34,7 @@ pub fn louvain(network: &WeightedNetwork) -> Vec<u32> {
     if count == network.len() {
         return community;
     }
-    let above = louvain(&network.aggregated(&community, count));
+    let above = louvain(&network.aggregated(&community, count, &mut || {}));
     community.iter().map(|it| above[*it as usize]).collect()
 }
 

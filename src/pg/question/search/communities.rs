@@ -1,11 +1,9 @@
-//! What communities say, and what is around a question in the graph: both by chunks that the caller sees, and that the
-//! filter lets pass.
+//! What communities say, by chunks that the caller sees and that the filter lets pass.
 
 use std::collections::{HashMap, HashSet};
 
 use super::statement::Statements;
-use super::walk::NamedRow;
-use super::{Connections, Narrowing, Search};
+use super::{Narrowing, Search, SearchFindings};
 use crate::error::Result;
 use crate::graph::communities::rank::{CommunityMention, CommunityQuest, RankedCommunity, ranked};
 use crate::pg::catalog::derivation::DerivationKind;
@@ -14,8 +12,8 @@ use crate::pg::question::derived;
 use crate::pg::question::entity_graph::EntityGraph;
 use crate::pg::server::prepared;
 use crate::pg::server::sql::{query, render, required};
-use crate::retrieve::Passage;
 use crate::retrieve::fusion::Candidate;
+use crate::retrieve::{Hit, Passage};
 
 /// How users call communities, and the option that makes them.
 const WORDS: (&str, &str) =
@@ -23,9 +21,6 @@ const WORDS: (&str, &str) =
 
 /// Most members of a community whose chunks are looked at.
 const MOST_MEMBERS: i64 = 200;
-
-/// Most entities that are told of.
-const MOST_NAMES: usize = 20;
 
 /// A community, by the chunks that are read of it.
 pub struct CommunityPassages {
@@ -35,23 +30,10 @@ pub struct CommunityPassages {
     pub passages: Vec<Passage>,
 }
 
-/// What is around a question in the graph.
-#[derive(Default)]
-pub struct EntitySurroundings {
-    /// Entities that what was found names, as it writes them, the most frequent first.
-    pub entities: Vec<String>,
-    /// How what the question names is connected with others: the names on each path.
-    pub paths: Vec<String>,
-    /// Other entities of the community of what was found.
-    pub community: Vec<String>,
-    /// What was found, what proves the paths, and chunks of the community.
-    pub passages: Vec<Passage>,
-}
-
 /// Where it is looked up.
-struct CommunityTables {
-    graph: EntityGraph,
-    communities: Relation,
+pub(super) struct CommunityTables {
+    pub(super) graph: EntityGraph,
+    pub(super) communities: Relation,
 }
 
 impl Search {
@@ -70,47 +52,15 @@ impl Search {
             graph: EntityGraph::required(self.pipeline())?,
         };
         let wide = Narrowing { k: Some(quest.found()), ..Narrowing::default() };
-        let found = self.narrowed(&wide)?.run(question)?;
-        let grouped = self.as_it_is(|statements| tables.grouped(self, statements, found, quest));
+        let SearchFindings { passages: found, read_filter } =
+            self.narrowed(&wide)?.findings(question)?;
+        let grouped = self.in_filter(read_filter.as_ref(), |statements| {
+            tables.grouped(self, statements, found, quest)
+        });
         match grouped? {
             Some(communities) => Ok(communities),
             // Other chunks have taken the place of those that were found.
             None => self.renewed()?.communities(question, quest),
-        }
-    }
-
-    /// What is around `question` in the graph.
-    ///
-    /// Fails where the pipeline has no graph, or the caller may not read it.
-    pub fn surroundings(
-        &self,
-        question: &str,
-        quest: CommunityQuest,
-    ) -> Result<EntitySurroundings> {
-        let graph = EntityGraph::required(self.pipeline())?;
-        let communities = derived::readable(self.pipeline(), DerivationKind::Communities)?;
-        let found = self.run(question)?;
-        let Connections { paths, passages } = self.connections(question)?;
-        let around = self.as_it_is(|statements| {
-            let mut passages: Vec<Passage> = found.into_iter().chain(passages).collect();
-            let mut seen = HashSet::new();
-            passages.retain(|it| seen.insert(it.chunk_id));
-            let named = self.named(&graph, &weighted(&passages))?;
-            let entities = names(&named, &HashSet::new());
-            let Some(stored) = &communities else {
-                return Ok(EntitySurroundings { entities, passages, ..Default::default() });
-            };
-            let tables =
-                CommunityTables { graph: graph.clone(), communities: stored.relation.clone() };
-            let others = tables.nearest(self, statements, &passages, quest)?;
-            let named = self.named(&graph, &weighted(&others))?;
-            let community = names(&named, &entities.iter().map(String::as_str).collect());
-            passages.extend(others);
-            Ok(EntitySurroundings { entities, community, passages, paths: Vec::new() })
-        });
-        match around? {
-            Some(around) => Ok(EntitySurroundings { paths, ..around }),
-            None => self.renewed()?.surroundings(question, quest),
         }
     }
 }
@@ -130,14 +80,16 @@ impl CommunityTables {
             communities.iter().flat_map(|it| it.chunks.iter().copied()).collect();
         communities.truncate(quest.communities as usize);
         communities.iter_mut().for_each(|it| it.chunks.truncate(chunks));
+        let mut added = self.filled(search, statements, &mut communities, quest)?;
+        added.retain(|chunk_id| found.iter().all(|it| it.chunk_id != *chunk_id));
+        let added = search.of_chunks(statements, &added)?;
+        let added = search.beside(statements, &found, added)?;
         let (mut known, free): (HashMap<i64, Passage>, Vec<Passage>) = {
             let (known, free): (Vec<_>, Vec<_>) =
                 found.into_iter().partition(|it| of_some.contains(&it.chunk_id));
             (known.into_iter().map(|it| (it.chunk_id, it)).collect(), free)
         };
-        let mut added = self.filled(search, statements, &mut communities, quest)?;
-        added.retain(|chunk_id| !known.contains_key(chunk_id));
-        known.extend(search.of_chunks(statements, &added)?);
+        known.extend(added.into_iter().map(|it| (it.chunk_id, it)));
         let passages = |RankedCommunity { score, chunks, .. }: RankedCommunity| {
             let passages = chunks.iter().filter_map(|chunk_id| known.remove(chunk_id)).collect();
             CommunityPassages { score, passages }
@@ -151,14 +103,14 @@ impl CommunityTables {
         Ok(grouped)
     }
 
-    /// Chunks of the community of which most of `passages` speak, which are not among them.
-    fn nearest(
+    /// The community of which most of `passages` speak, if they do of any, and chunks of it which are not among them.
+    pub(super) fn nearest(
         &self,
         search: &Search,
         statements: &Statements<'_>,
         passages: &[Passage],
         quest: CommunityQuest,
-    ) -> Result<Vec<Passage>> {
+    ) -> Result<(Option<i64>, Vec<Passage>)> {
         let mut communities = self.ranked(passages, quest)?;
         communities.truncate(1);
         communities.iter_mut().for_each(|it| it.chunks.clear());
@@ -167,9 +119,18 @@ impl CommunityTables {
         let mut added = self.filled(search, statements, &mut communities, wide)?;
         added.retain(|it| !known.contains(it));
         added.truncate(quest.chunks as usize);
-        let mut found: HashMap<i64, Passage> =
-            search.of_chunks(statements, &added)?.into_iter().collect();
-        Ok(added.iter().filter_map(|chunk_id| found.remove(chunk_id)).collect())
+        let community = communities.first().map(|it| it.community);
+        Ok((community, search.of_chunks(statements, &added)?))
+    }
+
+    /// Those of some entities that are members of a community.
+    pub(super) fn members(&self, community: i64, norms: Vec<&str>) -> Result<HashSet<String>> {
+        let statement =
+            render(query!(communities.those_of), &[("communities", &self.communities.sql)]);
+        let found = prepared::rows(&statement, &[community.into(), norms.into()], |row| {
+            required(row.get::<String>(1)?)
+        })?;
+        Ok(found.into_iter().collect())
     }
 
     /// The communities of which `found` speaks, best first.
@@ -230,32 +191,35 @@ impl CommunityTables {
 }
 
 impl Search {
-    /// Chunks, by their keys.
-    fn of_chunks(
-        &self,
-        statements: &Statements<'_>,
-        chunks: &[i64],
-    ) -> Result<Vec<(i64, Passage)>> {
+    /// Chunks in the order of their keys that are given.
+    fn of_chunks(&self, statements: &Statements<'_>, chunks: &[i64]) -> Result<Vec<Passage>> {
         let candidates: Vec<Candidate> =
             chunks.iter().map(|chunk_id| Candidate::by_graph(*chunk_id, 0.0)).collect();
         let hits = self.hits(statements, None, &candidates)?;
-        Ok(hits.into_iter().map(|hit| (hit.passage.chunk_id, hit.passage)).collect())
+        Ok(hits.into_iter().map(|hit| hit.passage).collect())
     }
-}
 
-/// Chunks as those that a walk begins at.
-fn weighted(passages: &[Passage]) -> Vec<(i64, f64)> {
-    passages.iter().map(|it| (it.chunk_id, 1.0)).collect()
-}
-
-/// What chunks name, as they write it, the most frequent first; `left_out` is not told of.
-fn names(named: &[NamedRow], left_out: &HashSet<&str>) -> Vec<String> {
-    let mut counts: HashMap<&str, (i32, usize, &str)> = HashMap::new();
-    for (at, (_, norm, count, name)) in named.iter().enumerate() {
-        counts.entry(norm.as_str()).or_insert((0, at, name.as_str())).0 += count;
+    /// Chunks that are read beside what is `known`: as long as the options want passages, and nothing of them that stands
+    /// there already.
+    pub(super) fn beside(
+        &self,
+        statements: &Statements<'_>,
+        known: &[Passage],
+        chunks: Vec<Passage>,
+    ) -> Result<Vec<Passage>> {
+        let is_new = |it: &Passage| !known.iter().any(|known| known.covers(it));
+        let chunks: Vec<Passage> = chunks.into_iter().filter(is_new).collect();
+        if chunks.is_empty() {
+            return Ok(chunks);
+        }
+        let hit = |passage| Hit { passage, age: None, vector: Vec::new() };
+        // What is known comes first, so that its text is left out of the others.
+        let all = known.iter().cloned().chain(chunks).map(hit).collect();
+        let mut hits = self.expand(statements, all)?;
+        hits.retain(|it| is_new(&it.passage));
+        if self.finds_leads {
+            self.find_leads(statements, &mut hits)?;
+        }
+        Ok(hits.into_iter().map(|hit| hit.passage).collect())
     }
-    let mut all: Vec<(i32, usize, &str)> = counts.into_values().collect();
-    all.retain(|(_, _, name)| !left_out.contains(name));
-    all.sort_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
-    all.into_iter().take(MOST_NAMES).map(|(_, _, name)| name.to_owned()).collect()
 }

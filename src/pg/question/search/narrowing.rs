@@ -40,10 +40,21 @@ pub struct Narrowing {
 /// How an entity is connected with others.
 #[derive(Clone, Debug, Default)]
 pub struct Connections {
-    /// The names on each path, the best first.
-    pub paths: Vec<String>,
+    /// The paths, the best first.
+    pub paths: Vec<ProvenPath>,
     /// The chunks that name two of them, which stand one after the other.
     pub passages: Vec<Passage>,
+}
+
+/// A path between entities.
+#[derive(Clone, Debug)]
+pub struct ProvenPath {
+    /// The names on it.
+    pub names: String,
+    /// How likely a random walk takes it, from 0 to 1.
+    pub score: f64,
+    /// The keys of the chunks that name two of them, which stand one after the other.
+    pub chunks: Vec<i64>,
 }
 
 impl Search {
@@ -88,13 +99,20 @@ impl Search {
     /// How what `text` names is connected with other entities, by chunks that the filter lets pass.
     pub fn connections(&self, text: &str) -> Result<Connections> {
         let found = self.as_it_is(|statements| {
-            let Some(graph) = EntityGraph::readable(self.pipeline())? else {
-                return Ok(Connections::default());
-            };
-            let paths = graph.paths(self.pipeline(), text, HOPS, MOST_PATHS)?;
-            self.proven(statements, paths)
+            let graph = EntityGraph::readable(self.pipeline())?;
+            graph.map_or(Ok(Connections::default()), |it| self.connected(statements, &it, text))
         });
         Ok(found?.unwrap_or_default())
+    }
+
+    /// How what `text` names is connected in a graph.
+    pub(super) fn connected(
+        &self,
+        statements: &Statements<'_>,
+        graph: &EntityGraph,
+        text: &str,
+    ) -> Result<Connections> {
+        self.proven(statements, graph.paths(self.pipeline(), text, HOPS, MOST_PATHS)?)
     }
 
     /// Those of `paths` whose chunks the filter lets pass, and the first of these chunks.
@@ -114,10 +132,11 @@ impl Search {
             chunks.take(MOST_PROOFS).map(|chunk| Candidate::by_graph(chunk, 0.0)).collect();
         let hits = self.hits(statements, None, &candidates)?;
         let passages = (1..).zip(hits).map(|(rank, hit)| Passage { rank, ..hit.passage }).collect();
-        let names = |path: &EntityPath| {
-            path.entities.iter().map(|it| it.name.as_str()).collect::<Vec<_>>().join(" - ")
+        let proven = |path: &EntityPath| {
+            let names: Vec<&str> = path.entities.iter().map(|it| it.name.as_str()).collect();
+            ProvenPath { names: names.join(" - "), score: path.score, chunks: proofs(path) }
         };
-        Ok(Connections { paths: paths.iter().map(names).collect(), passages })
+        Ok(Connections { paths: paths.iter().map(proven).collect(), passages })
     }
 
     /// Those of some chunks that the filter lets pass.
@@ -137,12 +156,30 @@ impl Search {
         &self,
         work: impl FnOnce(&Statements<'_>) -> Result<T>,
     ) -> Result<Option<T>> {
+        self.in_filter(None, work)
+    }
+
+    /// Does `work` with the chunks that this searches, of which those alone count that the filter lets pass which was
+    /// `read` in the question; `None` where others have taken their place.
+    pub(super) fn in_filter<T>(
+        &self,
+        read: Option<&Value>,
+        work: impl FnOnce(&Statements<'_>) -> Result<T>,
+    ) -> Result<Option<T>> {
+        let read = self.narrower(read)?;
+        let filter = read.as_ref().unwrap_or(&self.filter);
         let Some(_locked) = self.searched.lock() else { return Ok(None) };
         self.searched.reading(|| {
             if !self.searched.is_named {
                 stranger::check(self.pipeline())?;
             }
-            work(&Statements::new(self, &self.filter)).map(Some)
+            work(&Statements::new(self, filter)).map(Some)
         })
+    }
+
+    /// The filter with what was `read` in the question; `None` where nothing was.
+    pub(super) fn narrower(&self, read: Option<&Value>) -> Result<Option<FilterSql>> {
+        let all = |read| self.options.filter.iter().chain(&self.condition).chain([read]);
+        read.map(|read| FilterSql::new(all(read), &self.columns)).transpose()
     }
 }

@@ -115,7 +115,7 @@ impl AgentHost for Session<'_> {
         let found = self.timed(|search| {
             trace::found("graph", String::new, || {
                 let Connections { paths: found, passages } = search.connections(entity)?;
-                paths = found;
+                paths = found.into_iter().map(|it| it.names).collect::<Vec<_>>();
                 Ok(passages)
             })
         });

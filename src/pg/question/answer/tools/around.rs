@@ -9,6 +9,9 @@ use crate::pg::question::search::EntitySurroundings;
 use crate::pg::ragd::trace;
 use crate::source::Source;
 
+/// Most entities that a step of a trace names.
+const MOST_SHOWN: usize = 20;
+
 /// The sources of each of the communities of which chunks speak that `question` finds, best first. The trace says about how
 /// many calls of a language model they are worth.
 pub fn communities(
@@ -37,17 +40,22 @@ pub fn surroundings(
     search: &FederatedSearch,
 ) -> Result<Surroundings> {
     trace::step("communities", String::new, || {
-        let EntitySurroundings { entities, paths, community, passages } =
-            search.surroundings(question, quest)?;
+        let (mut passages, around) = search.surroundings(question, quest)?;
+        let EntitySurroundings { entities, paths, members, proofs, of_community } = around;
+        passages.extend(proofs.into_iter().chain(of_community));
+        (1..).zip(&mut passages).for_each(|(rank, passage)| passage.rank = rank);
         trace::rows(passages.len());
-        trace::words(|| entities.join("; "));
+        trace::words(|| {
+            let names: Vec<&str> =
+                entities.iter().take(MOST_SHOWN).map(|it| it.words.as_str()).collect();
+            names.join("; ")
+        });
         let lists = [
             ("Entities that the sources name", entities),
             ("Entities that are named together", paths),
-            ("Other entities of the same community", community),
+            ("Other entities of the same community", members),
         ];
-        let told = lists.into_iter().filter(|(_, names)| !names.is_empty());
-        let notes = told.map(|(what, names)| format!("{what}: {}", names.join("; "))).collect();
-        Ok(Surroundings { notes, sources: passages.into_iter().map(Source::Chunk).collect() })
+        let sources = passages.into_iter().map(Source::Chunk).collect();
+        Ok(Surroundings { lists: lists.into(), sources })
     })
 }
