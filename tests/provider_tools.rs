@@ -72,7 +72,7 @@ fn two_calls(api: &str) -> Value {
                 {"type": "thinking", "thinking": "hm", "signature": "s1"},
                 {"type": "text", "text": "I look."},
                 {"type": "tool_use", "id": "toolu_1", "name": "search", "input": arguments("Ghent?")},
-                {"type": "text", "text": ""},
+                {"type": "text", "text": " \n"},
                 {"type": "tool_use", "id": "toolu_2", "name": "open", "input": arguments("Bruges?")},
             ],
             "stop_reason": "tool_use", "stop_sequence": null,
@@ -336,7 +336,7 @@ const REFUSALS: [(&str, u16, &str); 5] = [
     (
         "anthropic",
         400,
-        r#"{"type":"error","error":{"type":"invalid_request_error","message":"tools: not supported"}}"#,
+        r#"{"type":"error","error":{"type":"invalid_request_error","message":"'tiny' does not support tool use."}}"#,
     ),
     ("ollama", 400, r#"{"error":"registry.ollama.ai/library/tiny:latest does not support tools"}"#),
     (
