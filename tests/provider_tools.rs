@@ -72,7 +72,7 @@ fn two_calls(api: &str) -> Value {
                 {"type": "thinking", "thinking": "hm", "signature": "s1"},
                 {"type": "text", "text": "I look."},
                 {"type": "tool_use", "id": "toolu_1", "name": "search", "input": arguments("Ghent?")},
-                {"type": "text", "text": " \n"},
+                {"type": "text", "text": ""},
                 {"type": "tool_use", "id": "toolu_2", "name": "open", "input": arguments("Bruges?")},
             ],
             "stop_reason": "tool_use", "stop_sequence": null,
@@ -205,6 +205,16 @@ fn anthropic_gets_its_content_back_and_results_in_one_message() {
         "temperature": 0.2,
     });
     assert_eq!(bodies(&server), [expected]);
+}
+
+#[test]
+fn texts_of_white_space_alone_do_not_go_back_to_anthropic() {
+    let blank = two_calls("anthropic").to_string().replace("\"text\":\"\"", "\"text\":\" \\n\"");
+    assert!(blank.contains("\" \\n\""), "{blank}");
+    let server = Server::play([Reply::json(200, &blank)]);
+    let called = call(&request("anthropic", &server, Vec::new())).unwrap().tools.unwrap();
+    let sent: Value = serde_json::from_str(&called.verbatim).unwrap();
+    assert_eq!(sent["content"].as_array().unwrap().len(), 4, "{sent}");
 }
 
 #[test]
