@@ -208,6 +208,16 @@ fn anthropic_gets_its_content_back_and_results_in_one_message() {
 }
 
 #[test]
+fn texts_of_white_space_alone_do_not_go_back_to_anthropic() {
+    let blank = two_calls("anthropic").to_string().replace("\"text\":\"\"", "\"text\":\" \\n\"");
+    assert!(blank.contains("\" \\n\""), "{blank}");
+    let server = Server::play([Reply::json(200, &blank)]);
+    let called = call(&request("anthropic", &server, Vec::new())).unwrap().tools.unwrap();
+    let sent: Value = serde_json::from_str(&called.verbatim).unwrap();
+    assert_eq!(sent["content"].as_array().unwrap().len(), 4, "{sent}");
+}
+
+#[test]
 fn gemini_gets_its_signed_parts_back() {
     let server = Server::play([says("gemini", "Eve.")]);
     call(&request("gemini", &server, answered("gemini"))).unwrap();
@@ -336,7 +346,7 @@ const REFUSALS: [(&str, u16, &str); 5] = [
     (
         "anthropic",
         400,
-        r#"{"type":"error","error":{"type":"invalid_request_error","message":"tools: not supported"}}"#,
+        r#"{"type":"error","error":{"type":"invalid_request_error","message":"'tiny' does not support tool use."}}"#,
     ),
     ("ollama", 400, r#"{"error":"registry.ollama.ai/library/tiny:latest does not support tools"}"#),
     (

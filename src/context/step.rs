@@ -58,6 +58,8 @@ pub struct Material<'a> {
     pub n: u32,
     /// What may be done next, a line each.
     pub actions: &'a str,
+    /// What is sent beside the messages, for its length.
+    pub beside: &'a str,
 }
 
 /// The messages in which `template` puts `material`. The template has to use the variables

@@ -123,6 +123,19 @@ impl Template {
         self.variables.iter().map(String::as_str)
     }
 
+    /// Whether what it says hangs on a condition with this variable, so that it may be empty.
+    #[must_use]
+    pub fn branches_on(&self, variable: &str) -> bool {
+        let is_branch = |code: &str| {
+            let has = |wanted: &str| words(code).any(|word| word == wanted);
+            has(variable) && (has("if") || has("elif"))
+        };
+        self.messages.iter().any(|part| {
+            let found = tags(&part.content, part.line).unwrap_or_default();
+            found.iter().any(|tag| is_branch(&tag.code))
+        })
+    }
+
     /// The messages. An error where the template uses a variable that is not among `values`, or
     /// does not use one of `needed`.
     pub fn render(&self, values: &TemplateValues, needed: &[&str]) -> Result<Vec<Message>> {

@@ -23,6 +23,13 @@ pub struct OfferedTool {
     pub parameters: String,
 }
 
+impl OfferedTool {
+    /// All that is sent of it, for its length.
+    pub fn texts(&self) -> impl Iterator<Item = &str> {
+        [&self.name, &self.description, &self.parameters].into_iter().map(String::as_str)
+    }
+}
+
 /// A call of a tool, as a language model has written it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RequestedCall {
@@ -75,8 +82,8 @@ pub struct ToolUse {
 impl ToolUse {
     /// All that is sent beside the messages, for its length.
     pub fn texts(&self) -> impl Iterator<Item = &str> {
-        let tools = self.tools.iter().flat_map(|it| [&it.name, &it.description, &it.parameters]);
-        tools.map(String::as_str).chain(self.turns.iter().flat_map(ToolTurn::texts))
+        let tools = self.tools.iter().flat_map(OfferedTool::texts);
+        tools.chain(self.turns.iter().flat_map(ToolTurn::texts))
     }
 
     /// The bytes of all that is sent beside the messages.

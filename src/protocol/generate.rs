@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Lane, ProviderConfig};
+use crate::account::tokens_of;
 use crate::error::Error;
 use crate::prompt::messages::Message;
 use crate::prompt::sampling::SamplingParameters;
@@ -65,4 +66,33 @@ pub struct Generated {
     pub attempts: u32,
     /// What it calls for; `None` where no tools were offered, be it that the provider knows none.
     pub tools: Option<ToolReply>,
+}
+
+impl Generated {
+    /// Tokens written: as many as the provider says, or about as many as the text and the message with calls have.
+    #[must_use]
+    pub fn written(&self) -> u64 {
+        let called = self.tools.as_ref().map_or(0, |tools| tools.verbatim.len());
+        self.completion_tokens.unwrap_or_else(|| tokens_of(self.text.len() + called))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_are_written_as_well() {
+        let generated = |completion_tokens, verbatim: &str| Generated {
+            text: "x".repeat(8),
+            finish_reason: "stop".into(),
+            prompt_tokens: None,
+            completion_tokens,
+            attempts: 1,
+            tools: Some(ToolReply { calls: Vec::new(), verbatim: verbatim.into() }),
+        };
+        assert_eq!(generated(Some(7), "{}").written(), 7);
+        assert_eq!(generated(None, "").written(), tokens_of(8));
+        assert_eq!(generated(None, &"y".repeat(400)).written(), tokens_of(408));
+    }
 }

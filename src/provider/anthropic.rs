@@ -150,10 +150,12 @@ fn is_call(part: &&Value) -> bool {
     part.get("type").is_some_and(|kind| kind == "tool_use")
 }
 
-/// The message of `content`. Empty texts, which a model may write, are refused when they come back.
+/// The message of `content`. Empty texts and those of white space alone, which a model may write, are refused when they come
+/// back.
 fn sent_back(content: &Value) -> Value {
     let parts = content.as_array().map(Vec::as_slice).unwrap_or_default();
-    let is_empty = |part: &&Value| part.get("text").is_some_and(|text| text == "");
+    let text = |part: &Value| part.get("text").and_then(Value::as_str).map(str::to_owned);
+    let is_empty = |part: &&Value| text(part).is_some_and(|text| text.trim().is_empty());
     let parts: Vec<&Value> = parts.iter().filter(|part| !is_empty(part)).collect();
     json!({"role": "assistant", "content": parts})
 }

@@ -300,7 +300,7 @@ pub fn reckoned(
     let attempts = effort.calls;
     let Some(wasted) = effort.wasted else { return Generated { attempts, ..generated } };
     let sent = tokens_of(request.bytes());
-    let said = generated.completion_tokens.unwrap_or_else(|| tokens_of(generated.text.len()));
+    let said = generated.written();
     let read = generated.prompt_tokens.unwrap_or(sent).saturating_add(wasted.input_of(sent));
     Generated {
         attempts,

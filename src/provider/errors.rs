@@ -350,9 +350,7 @@ impl ErrorFormatter<'_> {
             }
             404 | 405 => self.check(&format!("base_url and {}", self.task.model)),
             413 => self.task.too_long.into(),
-            400 | 422 if TOO_LONG.iter().any(|words| said.contains(words)) => {
-                self.task.too_long.into()
-            }
+            400 | 422 if is_too_long(&said) => self.task.too_long.into(),
             400 | 422 => self
                 .check(&format!("{}, and whether the provider speaks this api", self.task.model)),
             429 | 529 => {
@@ -400,6 +398,11 @@ pub fn explanation(body: &[u8]) -> String {
     let whole = || String::from_utf8_lossy(body).into_owned();
     let Ok(value) = serde_json::from_slice::<Value>(body) else { return whole() };
     error_message(&value).unwrap_or_else(whole)
+}
+
+/// Whether `said`, a refusal in small letters, is about the length of a text.
+pub fn is_too_long(said: &str) -> bool {
+    TOO_LONG.iter().any(|words| said.contains(words))
 }
 
 /// The message of an error object, in the shapes that servers of this protocol send.

@@ -17,7 +17,6 @@ use jsonschema::Validator;
 use serde_json::Value;
 
 use super::key::ApiKey;
-use crate::account::tokens_of;
 use crate::error::{Bill, Error, ErrorKind, Result};
 use crate::prompt::object;
 use crate::protocol::{GenerateRequest, Generated, Message};
@@ -230,8 +229,7 @@ fn repair(request: &GenerateRequest, answer: &str, wrong: &[String]) -> Generate
 
 /// What an answer has cost that is not passed on.
 fn bill(answer: &Generated) -> Bill {
-    let written = answer.completion_tokens.unwrap_or_else(|| tokens_of(answer.text.len()));
-    Bill::new(answer.attempts, answer.prompt_tokens, Some(written))
+    Bill::new(answer.attempts, answer.prompt_tokens, Some(answer.written()))
 }
 
 /// The second answer, with what both have cost.

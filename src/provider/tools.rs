@@ -14,10 +14,10 @@
 
 use std::cell::Cell;
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::call::HttpReply;
-use super::errors::explanation;
+use super::errors::{explanation, is_too_long};
 use super::schema::{self, SchemaCheck};
 use crate::error::Result;
 use crate::protocol::{
@@ -27,8 +27,22 @@ use crate::protocol::{
 /// Words of which a refusal of tools has one.
 const OF_TOOLS: [&str; 3] = ["tool", "function", "jinja"];
 
-/// Words of a refusal that is about these tools and not about all.
-const OF_THESE: [&str; 2] = ["invalid schema", "invalid_function_parameters"];
+/// Phrases of which a refusal of all tools has one.
+const OF_ALL: [&str; 7] = [
+    "not support tool",
+    "n't support tool",
+    "not support function",
+    "support tool use",
+    "tool choice requires",
+    "calling is not enabled",
+    "requires --jinja",
+];
+
+/// How servers that take no member of a name they don't know say so.
+const UNKNOWN_MEMBER: &str = "extra inputs";
+
+/// How they name a part of a tool, and not the tools.
+const OF_A_PART: [&str; 2] = ["tools.", "\"tools\","];
 
 /// A refusal of tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,14 +54,18 @@ pub enum ToolRefusal {
 }
 
 impl ToolRefusal {
-    /// The refusal that `reply` is, if it is one. Some servers take what they don't know for an error of their own.
+    /// The refusal that `reply` is, if it is one. Some servers take what they don't know for an error of their own, and
+    /// many errors name tools, such as that of a call which the model has written wrongly.
     pub fn of(reply: &HttpReply) -> Option<ToolRefusal> {
+        // A page of a proxy says nothing about the model.
+        serde_json::from_slice::<Value>(&reply.body).ok()?;
         let said = explanation(&reply.body).to_lowercase();
         let names = |words: &[&str]| words.iter().any(|word| said.contains(word));
+        let is_of_all = names(&OF_ALL)
+            || said.contains(UNKNOWN_MEMBER) && said.contains("tools") && !names(&OF_A_PART);
         match reply.status {
-            400 | 404 | 422 | 500 | 501 if !names(&OF_TOOLS) => None,
-            400 | 404 | 422 | 500 | 501 if names(&OF_THESE) => Some(ToolRefusal::These),
-            400 | 404 | 422 | 500 | 501 => Some(ToolRefusal::All),
+            400 | 404 | 422 | 500 | 501 if is_of_all => Some(ToolRefusal::All),
+            400 | 422 if names(&OF_TOOLS) && !is_too_long(&said) => Some(ToolRefusal::These),
             _ => None,
         }
     }
@@ -134,7 +152,9 @@ pub fn message(came: &Value, calls: &[RequestedCall], kept: &[&str]) -> Value {
             call["function"] = json!({});
         }
         call["function"]["name"] = json!(it.name);
-        call["function"]["arguments"] = json!(it.arguments);
+        // Some servers read it, and refuse what is no object.
+        let is_object = serde_json::from_str::<Map<String, Value>>(&it.arguments).is_ok();
+        call["function"]["arguments"] = json!(if is_object { &it.arguments } else { "{}" });
         call
     };
     message["tool_calls"] = came.into_iter().flatten().zip(calls).map(filled).collect();
@@ -192,16 +212,47 @@ mod tests {
             (400, "Function calling is not enabled for models/gemma-3-1b-it"),
             (500, "tools param requires --jinja flag"),
             (422, "tools: Extra inputs are not permitted"),
+            (400, "This model doesn't support tools"),
         ] {
             assert_eq!(refused(status, said), Some(ToolRefusal::All), "{said}");
         }
-        let these = "Invalid schema for function 'search': In context=()";
-        assert_eq!(refused(400, these), Some(ToolRefusal::These));
-        for (status, said) in
-            [(400, "prompt is too long"), (401, "no tools for you"), (429, "tools")]
-        {
+        for said in [
+            "Invalid schema for function 'search': In context=()",
+            "tools.0.custom.input_schema: JSON schema is invalid",
+            "tools.0.custom.strict: Extra inputs are not permitted",
+            "Failed to call a function. Please adjust your prompt. See 'failed_generation' for more details.",
+        ] {
+            assert_eq!(refused(400, said), Some(ToolRefusal::These), "{said}");
+        }
+        for (status, said) in [
+            (400, "prompt is too long"),
+            (
+                400,
+                "This model's maximum context length is 8192 tokens. However, you requested 9000 tokens (8905 in the messages, 95 in the functions).",
+            ),
+            (401, "no tools for you"),
+            (404, "no such function"),
+            (429, "tools"),
+            (500, "error parsing tool call: raw='{', err=unexpected end of JSON input"),
+        ] {
             assert_eq!(refused(status, said), None, "{said}");
         }
+    }
+
+    #[test]
+    fn only_what_the_model_server_says_is_a_refusal() {
+        let of = |body: &str| {
+            let content_type = "text/html".to_string();
+            let (retry_after, location) = (None, None);
+            let body = body.as_bytes().to_vec();
+            ToolRefusal::of(&HttpReply { status: 500, content_type, retry_after, location, body })
+        };
+        assert_eq!(of("<html>This proxy does not support tools</html>"), None);
+        assert_eq!(of(r#"{"error":"m does not support tools"}"#), Some(ToolRefusal::All));
+        let member = r#"{"detail":[{"type":"extra_forbidden","loc":["body","tools"],"msg":"Extra inputs are not permitted"}]}"#;
+        assert_eq!(of(member), Some(ToolRefusal::All));
+        let part = r#"{"detail":[{"type":"extra_forbidden","loc":["body","tools",0,"strict"],"msg":"Extra inputs are not permitted"}]}"#;
+        assert_eq!(of(part), None);
     }
 
     #[test]
@@ -231,6 +282,10 @@ mod tests {
                 {"id": "call_3", "type": "function", "function": {"name": "", "arguments": "{}"}},
             ]})
         );
+        let broken = json!({"tool_calls": [{"id": "c", "function": {"name": "a", "arguments": "{\"x\": "}}]});
+        let sent = message(&broken, &calls(&broken), &[]);
+        assert_eq!(sent["tool_calls"][0]["function"]["arguments"], "{}");
+        assert_eq!(calls(&broken)[0].arguments, "{\"x\": ", "what is wrong is told");
         assert_eq!(calls(&json!({"content": "none"})), []);
         assert_eq!(calls(&json!({"tool_calls": "none"})), []);
     }

@@ -184,7 +184,7 @@ fn a_provider_without_tools_is_asked_for_json() {
 }
 
 #[test]
-fn a_tool_is_offered_as_it_is_and_not_once_it_is_another() {
+fn a_tool_is_offered_as_it_is() {
     let script = [
         calls("openai", &[("sacks", json!({"mill": "Ghent", "months": null}))]),
         Reply::chat("A [1]."),
@@ -199,6 +199,39 @@ fn a_tool_is_offered_as_it_is_and_not_once_it_is_another() {
     let parameters = &sacks.unwrap()["function"]["parameters"];
     assert_eq!(parameters["required"], json!(["reason", "mill", "months"]));
     assert_eq!(sacks.unwrap()["function"]["strict"], true);
+}
+
+#[test]
+fn a_function_that_has_taken_the_name_of_a_tool_is_not_called() {
+    let sacks =
+        |months: u32| calls("openai", &[("sacks", json!({"mill": "Ghent", "months": months}))]);
+    let script = [sacks(3), sacks(4), Reply::chat("A [1].")];
+    let Some((cluster, _http, mut client)) = start_with_tools("openai", Server::play(script))
+    else {
+        return;
+    };
+    let mut transaction = client.transaction().unwrap();
+    let stream = format!(
+        "DECLARE told CURSOR FOR SELECT rag_answer_stream('{QUESTION}', 'docs', strategy => 'agent', k => 1)"
+    );
+    transaction.batch_execute(&stream).unwrap_or_else(|error| panic!("{}", describe(&error)));
+    let mut outcome = || -> Value {
+        let row = transaction
+            .query_one("FETCH 1 FROM told", &[])
+            .unwrap_or_else(|error| panic!("{}", describe(&error)));
+        serde_json::from_str::<Value>(row.get(0)).unwrap()["step"]["outcome"].clone()
+    };
+    assert_eq!(outcome(), "found sources 1");
+    assert_eq!(outcome(), "found sources 2");
+    cluster
+        .connect()
+        .batch_execute(
+            "ALTER FUNCTION sacks(text, integer) RENAME TO sacks_before;
+             CREATE FUNCTION sacks(mill text, months integer DEFAULT 1) RETURNS integer STABLE LANGUAGE sql
+                 AS 'SELECT 666'",
+        )
+        .unwrap();
+    assert_eq!(outcome(), "failed: there is no tool \"sacks\" any more");
 }
 
 #[test]

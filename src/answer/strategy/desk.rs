@@ -347,7 +347,8 @@ impl<'a> Desk<'a> {
         if is_measured || is_empty {
             return step::messages(template, material, needed, &nonce);
         }
-        let room = self.tools.room(&format!("{}{}", material.question, material.actions))?;
+        let Material { question, actions, beside, .. } = material;
+        let room = self.tools.room(&format!("{question}{actions}{beside}"))?;
         let (sources, notes) = fit::fitted(material, &room, &mut *self.tools)?;
         let material = Material { sources: &sources, notes: &notes, ..*material };
         step::messages(template, &material, needed, &nonce)

@@ -33,19 +33,27 @@ pub enum Fallback {
     IfSilent(String),
     /// This, also where it is said that the sources hold no answer.
     IfUnknown(String),
+    /// This in the same cases, which stands on no source.
+    FreeIfUnknown(String),
 }
 
 impl Fallback {
     /// What has become of an answer to which the last call was replied so.
     pub fn or(self, reply: Option<String>) -> StrategyResult {
-        let text = match self {
-            Fallback::Nothing => reply,
-            Fallback::IfSilent(text) => Some(reply.unwrap_or(text)),
-            Fallback::IfUnknown(text) => {
-                Some(reply.filter(|reply| !is_no_answer(reply)).unwrap_or(text))
+        let reply = match self {
+            Fallback::Nothing | Fallback::IfSilent(_) => reply,
+            Fallback::IfUnknown(_) | Fallback::FreeIfUnknown(_) => {
+                reply.filter(|reply| !is_no_answer(reply))
             }
         };
-        text.map_or(StrategyResult::Nothing, StrategyResult::Answer)
+        match (reply, self) {
+            (Some(text), _) => StrategyResult::Answer(text),
+            (None, Fallback::Nothing) => StrategyResult::Nothing,
+            (None, Fallback::IfSilent(text) | Fallback::IfUnknown(text)) => {
+                StrategyResult::Answer(text)
+            }
+            (None, Fallback::FreeIfUnknown(text)) => StrategyResult::Free(text),
+        }
     }
 }
 

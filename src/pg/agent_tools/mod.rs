@@ -58,7 +58,12 @@ impl AgentTool {
     pub fn is_there(&self) -> Result<bool> {
         let arguments = [self.oid.into(), self.function.as_str().into()];
         let found = within_search_path(|| {
-            sql::rows(query!(agent_tools.is_there), &arguments, |row| required(row.get::<bool>(1)?))
+            // A call finds the function that has the name by then, whatever the statement saw when it began.
+            sql::with_latest_snapshot(|| {
+                sql::rows(query!(agent_tools.is_there), &arguments, |row| {
+                    required(row.get::<bool>(1)?)
+                })
+            })
         })?;
         Ok(found.first() == Some(&true))
     }

@@ -295,8 +295,7 @@ fn failures<'a>(errors: impl IntoIterator<Item = &'a Error>) -> u64 {
 
 /// Calls, tokens read and tokens written.
 fn written(it: &Generated, expected: u64) -> (u64, u64, u64) {
-    let output = it.completion_tokens.unwrap_or_else(|| tokens_of(it.text.len()));
-    (u64::from(it.attempts), it.prompt_tokens.unwrap_or(expected), output)
+    (u64::from(it.attempts), it.prompt_tokens.unwrap_or(expected), it.written())
 }
 
 /// Calls, tokens read and tokens written by calls that failed and are billed nevertheless.

@@ -105,13 +105,13 @@ pub fn answer(asked: SqlQuestion<'_>) -> Result<SqlAnswer> {
 /// The rows of a query for a question that `rag_answer` is asked, as sources; none where there can be no query, or the
 /// budget has no room for it beside the answer. Users see the query in the usage.
 ///
-/// Fails as [`answer`] does, and where the caller may not call `rag_sql`.
+/// Fails as [`answer`] does, and where the caller may not call `rag_sql`; that no query runs is the error inside.
 pub fn sources(
     question: &str,
     options: &SqlOptions,
     ledger: &mut BudgetLedger,
     mut session: SqlSession<'_>,
-) -> Result<Vec<Source>> {
+) -> Result<Result<Vec<Source>>> {
     check_granted()?;
     check_question(question)?;
     let read = SchemaInPrompt::read(question, options)?;
@@ -122,14 +122,14 @@ pub fn sources(
         SqlEnding::Ran { rows, .. } => {
             ledger.tell("sql", json!(sql));
             ledger.tell("truncated", json!(rows.is_truncated));
-            Ok(sources::sources(&rows))
+            Ok(Ok(sources::sources(&rows)))
         }
         SqlEnding::Unanswerable(reason) => {
             ledger.tell("reason", json!(reason));
-            Ok(Vec::new())
+            Ok(Ok(Vec::new()))
         }
-        SqlEnding::Failed => Err(failed(&attempts)),
-        SqlEnding::OverBudget => Ok(Vec::new()),
+        SqlEnding::Failed => Ok(Err(failed(&attempts))),
+        SqlEnding::OverBudget => Ok(Ok(Vec::new())),
     }
 }
 

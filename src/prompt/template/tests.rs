@@ -164,3 +164,17 @@ mod generated {
         }
     }
 }
+
+#[test]
+fn a_condition_on_a_variable_is_a_branch() {
+    let check = |content: &str, expected: bool| {
+        let template = Template::parse("t", content).unwrap();
+        assert_eq!(template.branches_on("actions"), expected, "{content}");
+    };
+    check("{{ question }} {{ actions }}", false);
+    check("{% if question %}{{ actions }}{% endif %} if actions", false);
+    check("{# {% if actions %} #}{{ actions }}", false);
+    check("{%- if actions -%}{{ actions }}{% endif %}", true);
+    check("{% if n %}1{% elif actions %}{{ actions }}{% endif %}", true);
+    assert!(shipped("agent").branches_on("actions"));
+}

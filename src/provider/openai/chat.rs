@@ -23,7 +23,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::protocol::{GenerateRequest, Generated, Message, RequestedCall, ToolReply, ToolUse};
 use crate::provider::call::HttpReply;
 use crate::provider::caller::{Caller, ProviderQuestion};
-use crate::provider::chat::{self, credible};
+use crate::provider::chat::{self, credible, translated};
 use crate::provider::errors::{CallPurpose, ErrorFormatter, error_message, explanation};
 use crate::provider::openai::stream::ChatReader;
 use crate::provider::provider_state::ProviderMemory;
@@ -40,6 +40,9 @@ const TASK: CallPurpose = CallPurpose {
     model: chat::MODEL,
     too_long: chat::TOO_LONG,
 };
+
+/// A call is no reason of its own, as with all other protocols.
+const REASONS: &[(&str, &str)] = &[("tool_calls", "stop"), ("function_call", "stop")];
 
 /// Members of a message with calls that are sent back with it: some servers want what the model thought.
 const SENT_BACK: [&str; 3] = ["content", "reasoning_content", "reasoning_details"];
@@ -282,8 +285,7 @@ impl ProviderQuestion for ChatRequest<'_> {
             let silence = silence(choice, finish_reason, teller);
             return Err(silence.billed(prompt_tokens, completion_tokens));
         }
-        // A call is no reason of its own, as with all other protocols.
-        let finish_reason = if has_calls { "stop" } else { finish_reason }.to_string();
+        let finish_reason = translated(finish_reason, REASONS);
         Ok(Generated { text, finish_reason, prompt_tokens, completion_tokens, attempts: 0, tools })
     }
 }

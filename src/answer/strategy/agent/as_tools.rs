@@ -10,9 +10,12 @@
 
 use serde_json::{Map, Value, json};
 
-use super::action::{AgentOffers, ToolOffer};
+use super::action::{AgentOffers, ToolArgument, ToolOffer};
 use super::offered::{self, OfferedStep};
 use crate::prompt::tools::OfferedTool;
+
+/// Longest name of an argument that providers take, in bytes.
+const LONGEST_NAME: usize = 64;
 
 /// The argument that says why.
 const REASON: &str = "reason";
@@ -29,8 +32,13 @@ pub fn tools(offers: &AgentOffers) -> Vec<OfferedTool> {
         .map(|step| tool(step.name.to_owned(), step.does.clone(), step.members.clone()));
     let named = offers.tools.iter().zip(names(offers));
     let of_functions = named.map(|(function, name)| {
-        let arguments = function.arguments.iter();
-        let members = arguments.map(|it| (it.name.as_str(), offered::argument_schema(it)));
+        let (names, arguments) = (argument_names(function), &function.arguments);
+        let members =
+            names.iter().map(String::as_str).zip(arguments.iter().map(offered::argument_schema));
+        let members = members.zip(arguments).map(|((name, schema), it)| match name == it.name {
+            true => (name, schema),
+            false => (name, described(&schema, &it.name)),
+        });
         tool(name, offered::function_description(function), members.collect())
     });
     of_steps.chain(of_functions).collect()
@@ -43,6 +51,47 @@ fn tool(name: String, description: String, mut members: Vec<(&str, String)>) -> 
         members.insert(0, (REASON, why.to_string()));
     }
     OfferedTool { name, description, parameters: offered::object(&members) }
+}
+
+/// What each argument of a function is called: its own name, unless providers refuse that.
+fn argument_names(function: &ToolOffer) -> Vec<String> {
+    let is_taken = |name: &str| function.arguments.iter().any(|it| it.name == name);
+    let name = |(number, argument): (usize, &ToolArgument)| {
+        if is_plain(&argument.name) {
+            return argument.name.clone();
+        }
+        let mut name = format!("argument_{number}");
+        while is_taken(&name) {
+            name.push('_');
+        }
+        name
+    };
+    (1..).zip(&function.arguments).map(name).collect()
+}
+
+/// Whether providers take this name of an argument.
+fn is_plain(name: &str) -> bool {
+    let is_known = |byte: u8| byte.is_ascii_alphanumeric() || b"_.-".contains(&byte);
+    (1..=LONGEST_NAME).contains(&name.len()) && name.bytes().all(is_known)
+}
+
+/// The schema of an argument that has another name, with its own.
+fn described(schema: &str, name: &str) -> String {
+    let mut schema: Value = serde_json::from_str(schema).unwrap_or_else(|_| json!({}));
+    schema["description"] = json!(name);
+    schema.to_string()
+}
+
+/// Arguments by the function's own names.
+fn own_names(function: &ToolOffer, mut arguments: Map<String, Value>) -> Map<String, Value> {
+    for (name, argument) in argument_names(function).iter().zip(&function.arguments) {
+        if *name != argument.name
+            && let Some(value) = arguments.remove(name)
+        {
+            arguments.insert(argument.name.clone(), value);
+        }
+    }
+    arguments
 }
 
 /// What each function is called: its own name, unless a step has that.
@@ -80,6 +129,7 @@ pub fn step(
     }
     let function = offers.tools.iter().zip(names(offers)).find(|(_, it)| it == name)?.0;
     let reason = if has_reason(function) { String::new() } else { taken_reason(&mut arguments) };
+    let arguments = own_names(function, arguments);
     let step = json!({"do": "call", "tool": function.name, "with": arguments});
     Some((reason, step.as_object().cloned()?))
 }
@@ -103,7 +153,7 @@ fn taken_reason(arguments: &mut Map<String, Value>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::action::{ArgumentKind, ToolArgument};
+    use super::super::action::ArgumentKind;
     use super::*;
 
     fn function(name: &str, argument: &str) -> ToolOffer {
@@ -167,6 +217,26 @@ mod tests {
         assert_eq!(schema("weather")["additionalProperties"], false);
         assert_eq!(schema("why")["required"], json!(["reason"]));
         assert_eq!(tools[6].description, "does it");
+    }
+
+    #[test]
+    fn arguments_whose_names_are_refused_have_others() {
+        let mut wide = function("wide", "größe in m");
+        let named = |name: &str| function("wide", name).arguments.remove(0);
+        let long = "x".repeat(65);
+        let others = ["argument_1", "city", &long, "a.b-c"].map(named);
+        wide.arguments.extend(others);
+        let offers = AgentOffers { tools: vec![wide], ..AgentOffers::default() };
+        let parameters: Value = serde_json::from_str(&tools(&offers)[3].parameters).unwrap();
+        let names = ["reason", "argument_1_", "argument_1", "city", "argument_4", "a.b-c"];
+        assert_eq!(parameters["required"], json!(names));
+        let renamed = json!({"type": "string", "description": "größe in m"});
+        assert_eq!(parameters["properties"]["argument_1_"], renamed);
+        let given = json!({"argument_1_": "a", "argument_1": "b", "city": "c", "argument_4": "d"});
+        let with = json!({"größe in m": "a", "argument_1": "b", "city": "c", long: "d"});
+        let expected = json!({"do": "call", "tool": "wide", "with": with});
+        let found = step("wide", object(given), &offers);
+        assert_eq!(found, Some((String::new(), object(expected))));
     }
 
     #[test]

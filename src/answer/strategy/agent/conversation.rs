@@ -8,7 +8,7 @@
 //! Both are sent with each call, so that a provider that refuses tools is asked for JSON at once. A reply that comes as
 //! JSON is read as such, and from then on JSON is all that is asked for.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::super::tools::ModelReply;
 use super::action::{AgentOffers, StepPrompt};
@@ -82,7 +82,7 @@ impl AgentConversation {
             Some(called) if !called.calls.is_empty() => {
                 reply::read_calls(said.text.trim(), called, offers, read)
             }
-            Some(_) if !is_step(&said.text) => AgentReply::answer(said.text.trim()),
+            Some(_) if !is_json(&said.text) => AgentReply::answer(said.text.trim()),
             _ => {
                 self.tools = None;
                 AgentReply::of_json(reply::read(&said.text, offers, read))
@@ -97,6 +97,13 @@ impl AgentConversation {
         }
     }
 
+    /// The definitions of the tools, for their length; empty where there are none.
+    #[must_use]
+    pub fn definitions(&self) -> String {
+        let texts = self.tools.iter().flatten().flat_map(OfferedTool::texts);
+        texts.collect::<Vec<_>>().join("\n")
+    }
+
     /// All that was said, for its length.
     #[must_use]
     pub fn texts(&self) -> Vec<String> {
@@ -108,7 +115,35 @@ impl AgentConversation {
     }
 }
 
-/// Whether a text is a step as JSON has it, which some models write whatever they are offered.
-fn is_step(text: &str) -> bool {
-    object::find(text).is_some_and(|found| found.get("step").is_some_and(Value::is_object))
+/// Whether a text has a step as JSON has it, which some models write whatever they are offered, or is an object as a
+/// whole, as a call that is written as text is.
+fn is_json(text: &str) -> bool {
+    serde_json::from_str::<Map<String, Value>>(text.trim()).is_ok()
+        || object::find(text).is_some_and(|found| found.get("step").is_some_and(Value::is_object))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_object_is_an_answer() {
+        for (text, expected) in [
+            ("A [1].", false),
+            ("Write {\"a\": 1} there [1].", false),
+            (" {\"name\": \"search\", \"arguments\": {}}\n", true),
+            ("```json\n{\"reason\": \"r\", \"step\": {\"do\": \"open\"}}\n```", true),
+            ("[1]", false),
+        ] {
+            assert_eq!(is_json(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn definitions_are_those_of_the_tools() {
+        let offers = AgentOffers::default();
+        let found = AgentConversation::new(&offers, true).definitions();
+        assert!(found.contains("calculate") && found.contains("\"expression\""), "{found}");
+        assert_eq!(AgentConversation::new(&offers, false).definitions(), "");
+    }
 }

@@ -9,7 +9,7 @@ use super::super::Desk;
 use super::super::desk::note;
 use super::action::StepPrompt;
 use crate::context::step::{Material, Numbered};
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::prompt::object;
 use crate::text::line::single_line;
 
@@ -23,7 +23,7 @@ const SCHEMA: &str = r#"{"type": "object", "properties": {"reason": {"type": "st
 const LONGEST: usize = 500;
 
 /// What the evaluator misses in `draft`, which was written from `sources`; `None` where it misses nothing, the budget has
-/// no room for it, or what it says is no judgement. Users see it in the usage.
+/// no room for it, its call fails, or what it says is no judgement. Users see it in the usage.
 pub fn missing(desk: &mut Desk<'_>, draft: &str, sources: &[Numbered]) -> Result<Option<String>> {
     let notes = [note(draft)];
     let sources = desk.newest(sources, &notes)?;
@@ -35,23 +35,45 @@ pub fn missing(desk: &mut Desk<'_>, draft: &str, sources: &[Numbered]) -> Result
     };
     let messages = desk.prompt(TEMPLATE, material, &["question", "sources", "notes"])?;
     let asked = StepPrompt { messages, schema: Some(SCHEMA.to_owned()), tools: None };
-    let Some(reply) = desk.prepare_in(TEMPLATE, asked)? else { return Ok(None) };
-    let missing = read(&reply.text);
-    let said = missing.as_deref().unwrap_or("nothing is missing");
+    let reply = match desk.prepare_in(TEMPLATE, asked) {
+        // The answer is there, whatever becomes of a second opinion.
+        Err(error) if may_fail(error.kind()) => {
+            desk.announce(TEMPLATE, error.message());
+            return Ok(None);
+        }
+        reply => reply?,
+    };
+    let Some(reply) = reply else { return Ok(None) };
+    let Judgement { complete, missing } = read(&reply.text);
+    let said = match (missing.as_deref(), complete) {
+        (Some(missing), _) => missing,
+        (None, Some(true)) => "nothing is missing",
+        (None, _) => "that is no judgement",
+    };
     desk.announce(TEMPLATE, said);
-    desk.tell("evaluation", json!({"complete": missing.is_none(), "missing": missing}));
+    desk.tell("evaluation", json!({"complete": complete, "missing": missing}));
     Ok(missing)
 }
 
-/// What a judgement says is missing.
-fn read(reply: &str) -> Option<String> {
-    let found = object::find(reply)?;
-    if found.get("complete").and_then(Value::as_bool) != Some(false) {
-        return None;
-    }
+fn may_fail(kind: ErrorKind) -> bool {
+    kind.is_of_provider() || kind == ErrorKind::BudgetExceeded
+}
+
+/// What an evaluator says, as far as it says anything.
+#[derive(Debug, Default, PartialEq)]
+struct Judgement {
+    complete: Option<bool>,
+    /// What is missing, where the answer is not complete.
+    missing: Option<String>,
+}
+
+fn read(reply: &str) -> Judgement {
+    let found = object::find(reply).unwrap_or_default();
+    let complete = found.get("complete").and_then(Value::as_bool);
     let missing = found.get("missing").and_then(Value::as_str).unwrap_or_default();
     let missing: String = single_line(missing).replace('\0', "").chars().take(LONGEST).collect();
-    (!missing.is_empty()).then_some(missing)
+    let is_clear = complete == Some(false) && !missing.is_empty();
+    Judgement { complete, missing: is_clear.then_some(missing) }
 }
 
 #[cfg(test)]
@@ -60,20 +82,22 @@ mod tests {
 
     #[test]
     fn only_a_clear_judgement_counts() {
-        let check = |reply: &str, expected: Option<&str>| {
-            assert_eq!(read(reply).as_deref(), expected, "{reply}");
+        let check = |reply: &str, complete: Option<bool>, missing: Option<&str>| {
+            let missing = missing.map(str::to_owned);
+            assert_eq!(read(reply), Judgement { complete, missing }, "{reply}");
         };
         check(
             r#"{"reason": "r", "complete": false, "missing": " the year\n of Bruges"}"#,
+            Some(false),
             Some("the year of Bruges"),
         );
-        check(r#"So: {"complete": false, "missing": "x"} indeed"#, Some("x"));
-        check(r#"{"complete": true, "missing": "the year"}"#, None);
-        check(r#"{"complete": false, "missing": " "}"#, None);
-        check(r#"{"complete": "no", "missing": "x"}"#, None);
-        check("The year is missing.", None);
-        check("", None);
+        check(r#"So: {"complete": false, "missing": "x"} indeed"#, Some(false), Some("x"));
+        check(r#"{"complete": true, "missing": "the year"}"#, Some(true), None);
+        check(r#"{"complete": false, "missing": " "}"#, Some(false), None);
+        check(r#"{"complete": "no", "missing": "x"}"#, None, None);
+        check("The year is missing.", None, None);
+        check("", None, None);
         let long = json!({"complete": false, "missing": "x".repeat(5000)}).to_string();
-        assert_eq!(read(&long).unwrap().len(), LONGEST);
+        assert_eq!(read(&long).missing.unwrap().len(), LONGEST);
     }
 }

@@ -79,14 +79,15 @@ impl AgentMemory {
         self.steps.len()
     }
 
-    /// Each step as it is told in later prompts.
+    /// Each step as it is told in later prompts. One that is too long loses the end of what was done, not what came of it.
     #[must_use]
     pub fn notes(&self) -> Vec<String> {
         let note = |(number, step): (usize, &DoneStep)| {
             let DoneStep { said, reason, outcome, .. } = step;
             let why = if reason.is_empty() { String::new() } else { format!(" ({reason})") };
-            let note = format!("Step {number}: {said}{why}: {outcome}");
-            note.chars().take(LONGEST).collect()
+            let (begin, end) = (format!("Step {number}: {said}"), format!("{why}: {outcome}"));
+            let room = LONGEST.saturating_sub(end.chars().count()).max(LONGEST / 2);
+            begin.chars().take(room).chain(end.chars()).take(LONGEST).collect()
         };
         (1..).zip(&self.steps).map(note).collect()
     }
@@ -179,6 +180,11 @@ mod tests {
         assert_eq!(memory.told(0)[1]["reason"], "a sum");
         memory.keep(&search(&"x".repeat(5000)), "", String::new(), StepEnd::Done);
         assert_eq!(memory.notes()[2].len(), LONGEST);
+        let draft = AgentAction::Answer("x".repeat(5000));
+        memory.keep(&draft, "", "the evaluator misses: the year".to_owned(), StepEnd::Done);
+        let note = memory.notes().remove(3);
+        assert!(note.ends_with("xxx: the evaluator misses: the year"), "{note}");
+        assert_eq!(note.len(), LONGEST);
     }
 
     #[test]

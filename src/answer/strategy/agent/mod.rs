@@ -39,7 +39,7 @@ use serde_json::Value;
 use self::action::AgentTurn;
 use self::conversation::AgentConversation;
 use self::memory::{AgentMemory, StepEnd};
-use self::reply::AgentReply;
+use self::reply::{AgentReply, WrongReply};
 use super::cited::only;
 use super::compact::answer_from;
 use super::{AnswerStrategy, Desk, Fallback, FinalPrompt, StrategyResult};
@@ -105,7 +105,7 @@ impl AgentRun {
             self.left -= match work.turn(desk, self.left)? {
                 TurnResult::Answered(text) if work.is_complete(desk, &text)? => {
                     desk.tell("actions", work.memory.told(0));
-                    return Ok(Some(work.accepted(text)));
+                    return Ok(Some(work.answered(text)));
                 }
                 TurnResult::Answered(_) => 1,
                 TurnResult::Done(steps) => steps,
@@ -156,7 +156,7 @@ impl AgentWork {
     /// The work with the question itself looked up, as each of them begins.
     fn begun(desk: &mut Desk<'_>) -> Result<AgentWork> {
         let offers = desk.offers()?;
-        let conversation = AgentConversation::new(&offers, desk.offers_tools());
+        let conversation = AgentConversation::new(&offers, desk.offers_tools(TEMPLATE)?);
         let mut work = AgentWork {
             offers,
             conversation,
@@ -260,35 +260,57 @@ impl AgentWork {
     /// What the language model decides to do; `None` where the budget has no room for the question, or nothing that can
     /// be read is replied twice.
     fn decided(&mut self, desk: &mut Desk<'_>, left: u32) -> Result<Option<AgentReply>> {
-        let mut repair = Vec::new();
+        let mut wrong: Option<WrongReply> = None;
         for is_last in [false, true] {
-            let asked = self.asked(desk, left, &repair)?;
+            let asked = self.asked(desk, left, wrong.as_ref())?;
             let Some(said) = desk.prepare_in(STEP, asked)? else { return Ok(None) };
             let reply = self.conversation.read(&said, &self.offers, desk.numbered());
             let Some(problem) = reply.problem() else { return Ok(Some(reply)) };
             let outcomes = reply.problems().map(|it| self.refused(desk, it)).collect();
             if !is_last {
-                repair = reply::repair(&said.text, &problem).into();
+                // What has no result in the conversation is told at a new beginning, or the same would be asked again.
+                if reply.called.is_none() {
+                    self.conversation.forget();
+                }
                 self.go_on(desk, reply, outcomes, left)?;
+                wrong = Some(WrongReply { text: said.text, problem });
             }
         }
         Ok(None)
     }
 
     /// What is asked for a step, with what is wrong with the last reply.
-    fn asked(&mut self, desk: &mut Desk<'_>, left: u32, repair: &[Message]) -> Result<StepPrompt> {
-        let mut messages = self.prompt(desk, left, &self.conversation.actions)?;
-        messages.extend_from_slice(repair);
+    fn asked(
+        &mut self,
+        desk: &mut Desk<'_>,
+        left: u32,
+        wrong: Option<&WrongReply>,
+    ) -> Result<StepPrompt> {
+        let mut messages = self.prompt(desk, left, &self.conversation.actions, "")?;
+        if let Some(wrong) = wrong {
+            wrong.repair(&mut messages);
+        }
         if self.conversation.wants_beginning() {
-            let beginning = self.prompt(desk, left, "")?;
+            let definitions = self.conversation.definitions();
+            let mut beginning = self.prompt(desk, left, "", &definitions)?;
+            if let Some(wrong) = wrong {
+                wrong.warn(&mut beginning);
+            }
             self.conversation.begin(beginning);
         }
         Ok(self.conversation.asked(messages))
     }
 
-    fn prompt(&self, desk: &mut Desk<'_>, left: u32, actions: &str) -> Result<Vec<Message>> {
+    /// The prompt of a step, with its `actions`, or with room for what is sent `beside` it.
+    fn prompt(
+        &self,
+        desk: &mut Desk<'_>,
+        left: u32,
+        actions: &str,
+        beside: &str,
+    ) -> Result<Vec<Message>> {
         let notes = self.memory.notes();
-        let texts = [&notes[..], &[actions.to_owned()]].concat();
+        let texts = [&notes[..], &[format!("{actions}{beside}")]].concat();
         let sources = desk.newest(&self.sources, &texts)?;
         let material = Material {
             question: desk.question,
@@ -296,6 +318,7 @@ impl AgentWork {
             notes: &notes,
             n: left,
             actions,
+            beside,
         };
         desk.prompt(TEMPLATE, material, &[&NEEDED[..], &["n"]].concat())
     }
@@ -311,7 +334,8 @@ impl AgentWork {
         let Some(called) = reply.called.filter(|_| left > 1) else { return Ok(()) };
         let results = desk.told(outcomes, left)?;
         self.conversation.add(called, results);
-        if !desk.can_show(&self.sources)? || !desk.can_read(self.conversation.texts())? {
+        let (texts, beside) = (self.conversation.texts(), self.conversation.definitions());
+        if !desk.can_show(&self.sources)? || !desk.can_read(texts, &beside)? {
             self.conversation.forget();
         }
         Ok(())
@@ -332,7 +356,15 @@ impl AgentWork {
         Ok(false)
     }
 
-    /// The answer that a step gives. One that stands on nothing that was found or computed is none.
+    /// The answer that a step gives, or the draft where that is none.
+    fn answered(&self, text: String) -> StrategyResult {
+        match (self.accepted(text), &self.draft) {
+            (StrategyResult::Nothing, Some(draft)) => self.accepted(draft.clone()),
+            (answer, _) => answer,
+        }
+    }
+
+    /// The answer that a text is. One that stands on nothing that was found or computed is none.
     fn accepted(&self, text: String) -> StrategyResult {
         let known: BTreeSet<usize> = self.sources.iter().map(|one| one.number).collect();
         let text = only(&text, &known);
@@ -366,6 +398,7 @@ impl AgentWork {
         let draft = self.draft.as_ref().map(|text| self.accepted(text.clone()));
         let otherwise = match draft {
             Some(StrategyResult::Answer(text)) => Fallback::IfUnknown(text),
+            Some(StrategyResult::Free(text)) => Fallback::FreeIfUnknown(text),
             _ => Fallback::Nothing,
         };
         Ok(StrategyResult::Asks(FinalPrompt { step: "answer", prompt, otherwise }))

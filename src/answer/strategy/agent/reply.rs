@@ -137,15 +137,46 @@ fn has_nul(value: &Value) -> bool {
     }
 }
 
-/// What tells a model that its `reply` is no step that can be taken.
-#[must_use]
-pub fn repair(reply: &str, problem: &str) -> [Message; 2] {
-    let reply = reply.chars().take(LONGEST_REPLY).collect();
-    let content = format!(
-        "That is no step that can be taken: {problem}. Reply with the JSON object and nothing else."
-    );
-    let message = |role: &str, content| Message { role: role.to_owned(), content };
-    [message("assistant", reply), message("user", content)]
+/// A reply that is no step that can be taken.
+pub struct WrongReply {
+    /// Its text, which is empty where it only calls.
+    pub text: String,
+    /// What is wrong with it.
+    pub problem: String,
+}
+
+impl WrongReply {
+    /// Tells it a model that is asked for JSON. Some providers refuse messages that are empty.
+    pub fn repair(&self, messages: &mut Vec<Message>) {
+        let text: String = self.text.trim().chars().take(LONGEST_REPLY).collect();
+        if !text.is_empty() {
+            messages.push(Message { role: "assistant".to_owned(), content: text });
+        }
+        let problem = &self.problem;
+        let told = format!(
+            "That is no step that can be taken: {problem}. Reply with the JSON object and nothing else."
+        );
+        tell(messages, told);
+    }
+
+    /// Tells it a model that is offered tools, and to which the reply itself is not shown again.
+    pub fn warn(&self, messages: &mut Vec<Message>) {
+        let problem = &self.problem;
+        tell(
+            messages,
+            format!(
+                "Your last reply was no step that can be taken: {problem}. Call tools that are offered, or answer."
+            ),
+        );
+    }
+}
+
+/// Has the user say this. Some providers refuse a second message of the user behind the first.
+fn tell(messages: &mut Vec<Message>, content: String) {
+    match messages.last_mut().filter(|last| last.role == "user") {
+        Some(last) => last.content += &format!("\n\n{content}"),
+        None => messages.push(Message { role: "user".to_owned(), content }),
+    }
 }
 
 /// Adds a condition to the first of `filters` that says nothing of this column by this operator, or to a new one.

@@ -40,9 +40,10 @@ impl Desk<'_> {
         self.ledger.has_time(self.tools.elapsed_ms())
     }
 
-    /// Whether steps may be offered as tools of the provider's protocol.
-    pub fn offers_tools(&self) -> bool {
-        self.tools.offers_tools()
+    /// Whether steps may be offered as tools of the provider's protocol: it has some, and the template of a step says
+    /// something else where it lists none.
+    pub fn offers_tools(&mut self, template: &str) -> Result<bool> {
+        Ok(self.tools.offers_tools() && self.tools.template(template)?.branches_on("actions"))
     }
 
     /// Asks something that prepares an answer, in the form of a JSON schema or with tools. `None` where the budget has
@@ -84,9 +85,10 @@ impl Desk<'_> {
         Ok(told)
     }
 
-    /// Whether a call can read all these texts.
-    pub fn can_read(&mut self, texts: Vec<String>) -> Result<bool> {
-        let Some(room) = self.tools.room(self.question)?.all else { return Ok(true) };
+    /// Whether a call can read all these texts, and what is sent `beside` them.
+    pub fn can_read(&mut self, texts: Vec<String>, beside: &str) -> Result<bool> {
+        let asked = format!("{}{beside}", self.question);
+        let Some(room) = self.tools.room(&asked)?.all else { return Ok(true) };
         Ok(self.tools.count(&texts)?.iter().sum::<usize>() <= room)
     }
 

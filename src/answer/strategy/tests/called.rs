@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use super::agent::{all, step, work_with};
+use super::agent::{all, says, step, work_with};
 use super::*;
 use crate::answer::strategy::agent::AgentOffers;
 use crate::prompt::tools::ToolTurn;
@@ -80,6 +80,13 @@ fn calls_beyond_the_last_step_are_left_out() {
     let many = vec![search("a"); 17];
     let done = work(AgentOffers::default(), json!({}), &[calls(&many), calls(&many), "A [1]."]);
     assert_eq!((done.tools.looked_up.len(), done.text()), (1, "A [1]."));
+    let problem = "Your last reply was no step that can be taken: it calls 17 tools at once, more than 16. Call tools that are offered, or answer.";
+    assert!(done.user(1).ends_with(problem), "{}", done.user(1));
+    // Where no tools are known it is told, too, and no message is empty.
+    let used = done.tools.acting.tools[1].as_ref().unwrap();
+    let plain = &used.otherwise.messages;
+    assert_eq!(plain.len(), 2);
+    assert!(plain[1].content.contains("it calls 17 tools at once"), "{}", plain[1].content);
 }
 
 #[test]
@@ -98,6 +105,10 @@ fn who_knows_no_tools_is_asked_for_json() {
     // One that writes JSON though it has tools is read as well.
     let done = work(AgentOffers::default(), json!({}), &script);
     assert_eq!((done.text(), done.outcomes()[1]), ("A [2].", "found sources 2, 1"));
+    // Any other object is no answer.
+    let call = r#"{"name": "search", "arguments": {"question": "What of Ghent?"}}"#;
+    let done = work(AgentOffers::default(), json!({}), &[call, says("A [1].")]);
+    assert_eq!((done.text(), done.steps().len()), ("A [1].", 2));
 }
 
 #[test]
@@ -158,6 +169,14 @@ fn a_conversation_that_is_too_long_begins_anew() {
     assert_eq!(done.text(), "B [3].");
     assert!(done.turns(1).is_empty() && done.turns(2).is_empty());
     assert!(done.user(2).contains("Step 3: search \"What of Bruges?\" (so): found sources 3, 2"));
+    // What was wrong is told there as well.
+    let wrong = calls(&[("drop_table", json!({}))]);
+    let mut tools = scripted(&FINDS, &[wrong, "A [1]."]);
+    tools.acting.offers_tools = true;
+    tools.room = Room { sources: None, all: Some(200) };
+    let done = run_with("agent", QUESTION, json!({}), tools);
+    assert!(done.turns(1).is_empty());
+    assert!(done.user(1).contains("there is no tool \"drop_table\""), "{}", done.user(1));
 }
 
 /// What a chunk may say to have something called, and the call that a model that obeys makes of it.
@@ -198,13 +217,14 @@ fn no_chunk_has_anything_called_that_was_not_offered() {
 #[test]
 fn whatever_is_called_the_budget_holds() {
     for tokens in [200, 2000, 20_000] {
-        let given = json!({"budget": {"tokens": tokens}, "max_steps": 9});
+        let given = json!({"budget": {"tokens": tokens, "calls": 100}, "max_steps": 100});
         let again = calls(&[search("What of Ghent?"), search("What of Bruges?")]);
-        let mut tools = scripted(&FINDS, &[again, again, again, again, "A [1].", "A [1]."]);
+        let mut tools = scripted(&FINDS, &[again; 60]);
         (tools.acting.offers_tools, tools.tokens) = (true, (500, 50));
         let agent = named(Some("agent")).unwrap();
         let outcome = run(agent, QUESTION, &options(given), &mut tools).unwrap();
         assert!(outcome.usage["calls"].as_u64().unwrap() <= 1 + tokens / 550, "{tokens}");
+        assert_eq!(outcome.usage["stopped_by"], "tokens", "{tokens}");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use super::agent::{all, says, search, work_with};
+use super::agent::{all, says, search, step, work_with};
 use super::*;
 
 fn judges(complete: bool, missing: &str) -> &'static str {
@@ -39,10 +39,16 @@ fn an_answer_that_lacks_something_goes_back_once() {
 
 #[test]
 fn a_complete_answer_stays() {
-    for judgement in [judges(true, ""), judges(true, "x"), judges(false, ""), "Good."] {
+    for (judgement, complete) in [
+        (judges(true, ""), json!(true)),
+        (judges(true, "x"), json!(true)),
+        (judges(false, ""), json!(false)),
+        ("Good.", json!(null)),
+    ] {
         let done = work(json!({"evaluate": true}), &[says("A [1]."), judgement]);
         assert_eq!((done.text(), done.steps().len()), ("A [1].", 2), "{judgement}");
-        assert_eq!(done.outcome.usage["evaluation"]["complete"], true, "{judgement}");
+        let expected = json!({"complete": complete, "missing": null});
+        assert_eq!(done.outcome.usage["evaluation"], expected, "{judgement}");
     }
     for given in [json!({}), json!({"evaluate": false})] {
         let done = work(given, &[says("A [1].")]);
@@ -55,7 +61,39 @@ fn a_complete_answer_stays() {
 }
 
 #[test]
+fn an_answer_stays_where_a_second_opinion_fails() {
+    let work = |kind: ErrorKind| {
+        let mut tools = scripted(&FINDS, &[says("A [1].")]);
+        tools.says.push_back(Err(Error::new(kind, "it does not work")));
+        let agent = named(Some("agent")).unwrap();
+        run(agent, QUESTION, &options(json!({"evaluate": true})), &mut tools)
+    };
+    for kind in [
+        ErrorKind::ProviderRefused,
+        ErrorKind::ProviderFailed,
+        ErrorKind::ProviderTimeout,
+        ErrorKind::ProviderBusy,
+        ErrorKind::BudgetExceeded,
+    ] {
+        let answer = work(kind).unwrap();
+        assert_eq!((answer.text.as_str(), answer.supported), ("A [1].", true), "{kind:?}");
+        assert!(answer.usage.get("evaluation").is_none(), "{kind:?}");
+        assert_eq!(answer.usage["calls"], 2, "{kind:?}");
+    }
+    assert_eq!(work(ErrorKind::Internal).unwrap_err().kind(), ErrorKind::Internal);
+}
+
+#[test]
 fn a_draft_is_better_than_no_answer() {
+    let done =
+        work(json!({"evaluate": true}), &[says("A [1]."), judges(false, "b"), says(NO_ANSWER)]);
+    assert_eq!((done.text(), done.outcome.supported), ("A [1].", true));
+    // One that stands on what was computed is no less of a draft.
+    let sum = || step(json!({"do": "calculate", "expression": "2 + 2"}));
+    let given = json!({"evaluate": true, "max_steps": 3});
+    let script = [sum(), says("It is 4."), judges(false, "b"), NO_ANSWER];
+    let done = run_with("agent", QUESTION, given, scripted(&[], &script));
+    assert_eq!((done.text(), done.outcome.supported), ("It is 4.", false));
     let given = json!({"evaluate": true, "max_steps": 2});
     let done = work(given, &[says("A [1]."), judges(false, "b"), NO_ANSWER]);
     assert_eq!((done.text(), done.steps().len()), ("A [1].", 3));

@@ -23,7 +23,7 @@ use crate::pg::ragd::call_context::CallContext;
 use crate::pg::ragd::generate::{Sampling, ask, generate_all, request, said};
 use crate::pg::ragd::trace;
 use crate::pg::server::random;
-use crate::pg::text_to_sql::{self, SqlSession};
+use crate::pg::text_to_sql;
 use crate::prompt::messages::Message;
 use crate::prompt::template::Template;
 use crate::prompt::tokens::Counter;
@@ -173,13 +173,7 @@ impl StrategyHost for Session<'_> {
     }
 
     fn query(&mut self, question: &str, ledger: &mut BudgetLedger) -> Result<Vec<Source>> {
-        let Some(provider) = &self.provider else { return Err(nobody_to_ask()) };
-        let session = SqlSession::new(provider, &self.writing.sql);
-        let session = session.for_answer(self.search.context, self.begun);
-        let begun = Instant::now();
-        let rows = text_to_sql::sources(question, &self.writing.sql, ledger, session);
-        self.retrieving += begun.elapsed();
-        rows
+        self.queried(question, ledger)?
     }
 
     fn query_prompt(&mut self, question: &str) -> Result<Vec<Message>> {

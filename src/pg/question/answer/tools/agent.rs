@@ -11,7 +11,7 @@ use super::{Session, ask_last, nobody_to_ask, sampling};
 use crate::answer::strategy::agent::{
     ActionOutcome, AgentHost, AgentOffers, AgentSearch, StepPrompt, ToolCall,
 };
-use crate::answer::strategy::{BudgetLedger, Limits, ModelReply, StrategyHost};
+use crate::answer::strategy::{BudgetLedger, Limits, ModelReply};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::agent_tools::{self, AgentTool, ToolLimits};
 use crate::pg::question::federation::FederatedSearch;
@@ -19,7 +19,7 @@ use crate::pg::question::search::{Connections, Narrowing};
 use crate::pg::ragd::generate::request;
 use crate::pg::ragd::llm::Llm;
 use crate::pg::ragd::trace;
-use crate::pg::text_to_sql;
+use crate::pg::text_to_sql::{self, SqlSession};
 use crate::protocol::GenerateRequest;
 use crate::retrieve::value::is_checked;
 use crate::source::Source;
@@ -124,16 +124,15 @@ impl AgentHost for Session<'_> {
     }
 
     fn rows(&mut self, question: &str, ledger: &mut BudgetLedger) -> Result<ActionOutcome<Source>> {
-        match self.query(question, ledger) {
-            Ok(rows) if rows.is_empty() => {
+        match self.queried(question, ledger) {
+            Ok(Ok(rows)) if rows.is_empty() => {
                 let said = "no query can answer that, or it has no rows".to_owned();
                 Ok(ActionOutcome::Found(rows, Some(said)))
             }
+            Ok(Ok(rows)) => Ok(ActionOutcome::Found(rows, None)),
             // That no query runs is no fault of the provider, nor of the moment.
-            Err(error) if error.kind() == ErrorKind::ProviderFailed => {
-                Ok(ActionOutcome::Failed(said(&error)))
-            }
-            rows => outcome(rows.map(|rows| (rows, None))),
+            Ok(Err(none_runs)) => Ok(ActionOutcome::Failed(said(&none_runs))),
+            Err(error) => outcome(Err(error)),
         }
     }
 
@@ -181,6 +180,21 @@ impl AgentHost for Session<'_> {
 }
 
 impl Session<'_> {
+    /// The rows of a query that is written for `question`. The error inside: none that is written runs.
+    pub(super) fn queried(
+        &mut self,
+        question: &str,
+        ledger: &mut BudgetLedger,
+    ) -> Result<Result<Vec<Source>>> {
+        let Some(provider) = &self.provider else { return Err(nobody_to_ask()) };
+        let session = SqlSession::new(provider, &self.writing.sql);
+        let session = session.for_answer(self.search.context, self.begun);
+        let begun = Instant::now();
+        let rows = text_to_sql::sources(question, &self.writing.sql, ledger, session);
+        self.retrieving += begun.elapsed();
+        rows
+    }
+
     /// The function that was offered by this name, as long as it is there.
     fn offered(&self, name: &str) -> Result<Option<AgentTool>> {
         match self.tools.iter().find(|it| it.offer.name == name) {
