@@ -26,7 +26,9 @@ pub fn communities(
         trace::rows(chunks);
         trace::remark(|| {
             let calls = community_calls(found.len(), &writing.strategy_options);
-            format!("{} communities, about {calls} calls of a language model", found.len())
+            let communities = if found.len() == 1 { "community" } else { "communities" };
+            let of_model = if calls == 1 { "call" } else { "calls" };
+            format!("{} {communities}, about {calls} {of_model} of a language model", found.len())
         });
         let sources = found.into_iter().map(|it| it.passages.into_iter().map(Source::Chunk));
         Ok(sources.map(Iterator::collect).collect())
