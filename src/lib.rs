@@ -55,6 +55,7 @@ pub mod request;
 pub mod eval;
 
 pub mod account;
+
 pub mod protocol;
 
 pub mod chat_template;

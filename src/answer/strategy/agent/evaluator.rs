@@ -44,7 +44,7 @@ pub fn missing(desk: &mut Desk<'_>, draft: &str, sources: &[Numbered]) -> Result
         reply => reply?,
     };
     let Some(reply) = reply else { return Ok(None) };
-    let Judgement { complete, missing } = read(&reply.text);
+    let SecondOpinion { complete, missing } = read(&reply.text);
     let said = match (missing.as_deref(), complete) {
         (Some(missing), _) => missing,
         (None, Some(true)) => "nothing is missing",
@@ -61,19 +61,19 @@ fn may_fail(kind: ErrorKind) -> bool {
 
 /// What an evaluator says, as far as it says anything.
 #[derive(Debug, Default, PartialEq)]
-struct Judgement {
+struct SecondOpinion {
     complete: Option<bool>,
     /// What is missing, where the answer is not complete.
     missing: Option<String>,
 }
 
-fn read(reply: &str) -> Judgement {
+fn read(reply: &str) -> SecondOpinion {
     let found = object::find(reply).unwrap_or_default();
     let complete = found.get("complete").and_then(Value::as_bool);
     let missing = found.get("missing").and_then(Value::as_str).unwrap_or_default();
     let missing: String = single_line(missing).replace('\0', "").chars().take(LONGEST).collect();
     let is_clear = complete == Some(false) && !missing.is_empty();
-    Judgement { complete, missing: is_clear.then_some(missing) }
+    SecondOpinion { complete, missing: is_clear.then_some(missing) }
 }
 
 #[cfg(test)]
@@ -84,7 +84,7 @@ mod tests {
     fn only_a_clear_judgement_counts() {
         let check = |reply: &str, complete: Option<bool>, missing: Option<&str>| {
             let missing = missing.map(str::to_owned);
-            assert_eq!(read(reply), Judgement { complete, missing }, "{reply}");
+            assert_eq!(read(reply), SecondOpinion { complete, missing }, "{reply}");
         };
         check(
             r#"{"reason": "r", "complete": false, "missing": " the year\n of Bruges"}"#,
