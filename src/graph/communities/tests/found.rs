@@ -104,9 +104,10 @@ fn steps_grow_about_as_the_network_does() {
         assert_eq!(own.len(), nodes);
         looks
     };
-    let (few, many) = (looks(10_000), looks(80_000));
-    assert!(few > 20.0, "{few}");
-    assert!((3.0..24.0).contains(&(many / few)), "{few} and {many}");
+    // On a network with far fewer nodes most of the loops end before the first look.
+    let (few, many) = (looks(20_000), looks(40_000));
+    assert!(few > 1000.0, "{few}");
+    assert!((1.5..3.0).contains(&(many / few)), "{few} and {many}");
     let edges = (0..100_000).map(|at| NodeEdge::new(at % 1000, at % 999, 1.0)).collect();
     let mut looks = 0;
     let network = WeightedNetwork::new(1000, edges, &mut || looks += 1);
