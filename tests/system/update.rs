@@ -72,7 +72,8 @@ const CHANGES: [&str; 12] = [
 fn what_an_update_forgets_is_seen() {
     let Some(cluster) = Cluster::start(&[]) else { return };
     let mut client = cluster.connect();
-    client.batch_execute("CREATE EXTENSION pg_rag CASCADE; CREATE DATABASE again").unwrap();
+    client.batch_execute("CREATE EXTENSION pg_rag CASCADE").unwrap();
+    client.batch_execute("CREATE DATABASE again").unwrap();
     let expected = catalog(&mut client);
     assert!(expected.len() > 500, "only {} objects", expected.len());
     let mut again = cluster.connect_to("again");
