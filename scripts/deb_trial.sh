@@ -18,7 +18,7 @@ fail() {
 main() {
     step "installing"
     apt-get update -qq
-    apt-get install -y -qq /debs/*.deb >/root/install.log 2>&1 || { tail -n 20 /root/install.log; fail "apt-get install failed"; }
+    apt-get install -y -qq /debs/*.deb >~/install.log 2>&1 || { tail -n 20 ~/install.log; fail "apt-get install failed"; }
     VERSION=$(ls /etc/postgresql)
     start_server
     ask
@@ -38,10 +38,10 @@ psql_as_postgres() { (cd / && runuser -u postgres -- psql --no-psqlrc -XAtq -v O
 
 ask() {
     step "asking"
-    psql_as_postgres </root/trial.sql >/root/answers.txt
-    cat /root/answers.txt
-    grep -qF 'The office opens at nine. [1] cites row 2' /root/answers.txt || fail "the answer is another"
-    [[ $(grep -c 'has 384 dimensions' /root/answers.txt) -eq 4 ]] || fail "a model cannot be used"
+    psql_as_postgres <~/trial.sql >~/answers.txt
+    cat ~/answers.txt
+    grep -qF 'The office opens at nine. [1] cites row 2' ~/answers.txt || fail "the answer is another"
+    [[ $(grep -c 'has 384 dimensions' ~/answers.txt) -eq 4 ]] || fail "a model cannot be used"
 }
 
 # As the unit starts it, but for systemd, which is not running here.
@@ -80,22 +80,22 @@ remove() {
     step "removing and purging"
     mapfile -t OURS < <(ours)
     [[ $(ours_on_disk | wc -l) -gt 5 ]] || fail "the files of the packages are not found"
-    apt-get remove -y -qq "${OURS[@]}" >/root/remove.log 2>&1 || fail "apt-get remove failed: $(tail -n 3 /root/remove.log)"
+    apt-get remove -y -qq "${OURS[@]}" >~/remove.log 2>&1 || fail "apt-get remove failed: $(tail -n 3 ~/remove.log)"
     [[ -f /etc/rag-server/rag-server.conf ]] || fail "the configuration went before it was purged"
     pg_ctlcluster "$VERSION" main restart
     [[ $(psql_as_postgres -c 'SELECT count(*) FROM office') == 2 ]] || fail "rows are missing"
     # apt-get no longer knows those that have left no configuration.
-    dpkg --purge "${OURS[@]}" >>/root/remove.log 2>&1
+    dpkg --purge "${OURS[@]}" >>~/remove.log 2>&1
     [[ -z $(ours_on_disk) ]] || fail "left behind: $(ours_on_disk | tr '\n' ' ')"
     # What the extension has in a database stays until it is dropped, or the packages come back.
-    apt-get install -y -qq /debs/*.deb >>/root/remove.log 2>&1
+    apt-get install -y -qq /debs/*.deb >>~/remove.log 2>&1
     psql_as_postgres -c "SELECT rag_answer('When does the office open?')" | grep -qF '[1]' || fail "packages that come back do not answer"
-    apt-get purge -y -qq "${OURS[@]}" >>/root/remove.log 2>&1
+    apt-get purge -y -qq "${OURS[@]}" >>~/remove.log 2>&1
     pg_ctlcluster "$VERSION" main stop
 }
 
 ours_on_disk() {
-    find / -xdev -regextype posix-extended -regex "$OUR_NAMES" -not -path '/debs/*' -not -path '/root/*' \
+    find / -xdev -regextype posix-extended -regex "$OUR_NAMES" -not -path '/debs/*' -not -path ~/'*' \
         -not -path '/var/lib/postgresql/*'
 }
 

@@ -16,6 +16,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use super::blocks::{BlockKind, TextBlock, blocks, trim};
 use super::markup::between_block_tags;
 use super::part::{PartKind, UnitPart, first_is_unwrapped, is_unwrapped};
+use crate::text::line::ends_with_colon;
 use crate::text::sentence::sentences;
 
 /// Words up to which a line that ends without a full stop may be a heading.
@@ -323,10 +324,6 @@ fn item_or_code(block: &TextBlock) -> UnitPart {
 /// `range`, unless it is too long to be read with each of the pieces below it.
 fn short(range: &Range<usize>) -> Option<Range<usize>> {
     (range.len() <= LONGEST_UNIT).then(|| range.clone())
-}
-
-fn ends_with_colon(text: &str) -> bool {
-    text.trim_end_matches(['*', '_']).ends_with([':', '：'])
 }
 
 /// What is put between `text` and part number `index` of a unit, where the layout of the

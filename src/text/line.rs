@@ -31,6 +31,16 @@ pub(crate) fn single_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
+/// Bytes between a colon and what it announces: emphasis, blank lines and markers of quotations.
+const LONGEST_GAP: usize = 64;
+
+/// Whether `text` ends with a colon, be it emphasised: what follows is announced by it.
+pub(crate) fn ends_with_colon(text: &str) -> bool {
+    let end = &text[text.ceil_char_boundary(text.len().saturating_sub(LONGEST_GAP))..];
+    let is_gap = |c: char| c.is_whitespace() || matches!(c, '>' | '*' | '_');
+    end.trim_end_matches(is_gap).ends_with([':', '：'])
+}
+
 /// The lines of `text`, ended by LF, CR LF or CR.
 pub(crate) fn lines(text: &str) -> impl Iterator<Item = Line> {
     let mut start = 0;

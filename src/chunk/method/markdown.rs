@@ -13,8 +13,8 @@ use std::ops::Range;
 
 use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
 
-use super::{CutPlan, Section, ends_with_colon, skip_white_space};
-use crate::text::line::{LineKind, lines, single_line};
+use super::{CutPlan, Section, skip_white_space};
+use crate::text::line::{LineKind, ends_with_colon, lines, single_line};
 use crate::text::sentence::sentences;
 
 /// Longest title of one heading in a path, in characters. Each chunk repeats its path.

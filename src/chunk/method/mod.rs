@@ -304,16 +304,6 @@ pub(super) fn skip_white_space(text: &str, from: usize) -> usize {
     text.len() - text[from..].trim_start().len()
 }
 
-/// Bytes between a colon and what it announces: emphasis, blank lines and markers of quotations.
-const LONGEST_GAP: usize = 64;
-
-/// Whether `text` ends with a colon, be it emphasised: what follows is announced by it.
-pub(super) fn ends_with_colon(text: &str) -> bool {
-    let end = &text[text.ceil_char_boundary(text.len().saturating_sub(LONGEST_GAP))..];
-    let is_gap = |c: char| c.is_whitespace() || matches!(c, '>' | '*' | '_');
-    end.trim_end_matches(is_gap).ends_with([':', '：'])
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

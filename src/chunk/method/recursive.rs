@@ -4,8 +4,8 @@
 //! some width they mean nothing, and sentences come next. What a paragraph announces with a colon
 //! is cut from it only where both do not fit.
 
-use super::{CutPlan, ends_with_colon, skip_white_space};
-use crate::text::line::{Line, LineKind, lines};
+use super::{CutPlan, skip_white_space};
+use crate::text::line::{Line, LineKind, ends_with_colon, lines};
 use crate::text::sentence::sentences;
 
 /// Shortest line that can have been wrapped, in bytes. Code and lists have shorter ones.
