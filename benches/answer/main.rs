@@ -3,7 +3,7 @@
 //! ```text
 //! cargo bench --bench answer -- [SET ...] [--file FILE] [--k N] [--questions N]
 //!                               [--sentences N] [--margin X] [--close X] [--embedded N] [--read N] [--all]
-//! cargo bench --bench answer -- --manual
+//! cargo bench --bench answer -- --manual [--pages FOLDER --ask FILE] [--pieces N]
 //! ```
 //!
 //! A set is a folder of judged data (default `squad_train_sample`; `xquad/en` and the like
@@ -17,7 +17,8 @@
 //! so that the next run takes seconds.
 //!
 //! `--manual` asks the questions of `manual.txt` about the pages in `docs/` and prints the answers. Every second
-//! question is kept: no constant was fitted to it.
+//! question is kept: no constant was fitted to it. With `--pages` and `--ask` it asks the questions in a file, one a line, about
+//! the Markdown in a folder; `--pieces` shows the best pieces of each with their scores and what the reader says.
 //!
 //! The model is `$PG_RAG_MODEL` (default `~/.cache/pg_rag/models/multilingual-e5-small`), the data
 //! `$PG_RAG_DATA` (default `../shared/data`). Where one is missing, that is said and no more.
@@ -33,13 +34,14 @@ mod ragd;
 mod search;
 
 use lexopt::prelude::*;
+use manual::Manual;
 use pg_rag::extract::ExtractOptions;
 use ragd::Installed;
 
 /// What to measure.
 pub struct Settings {
     sets: Vec<String>,
-    manual: bool,
+    manual: Option<Manual>,
     file: String,
     /// Passages that are read for an answer.
     pub k: usize,
@@ -61,10 +63,10 @@ fn main() {
     };
     let Some(installed) = Installed::to_measure() else { return };
     let ragd = installed.start();
-    if settings.manual {
+    if let Some(manual) = &settings.manual {
         let mut embedder = embedder::Remembering::new(&ragd, installed.model(&settings.file));
         let model = installed.model(&settings.file).path;
-        manual::ask_all(std::path::Path::new(&model), &settings, &mut embedder);
+        manual::ask_all(std::path::Path::new(&model), manual, &settings, &mut embedder);
         return;
     }
     for name in &settings.sets {
@@ -93,7 +95,7 @@ impl Settings {
     fn parse() -> Result<Settings, lexopt::Error> {
         let mut settings = Settings {
             sets: Vec::new(),
-            manual: false,
+            manual: None,
             file: "onnx/model_int8.onnx".to_string(),
             k: 6,
             questions: usize::MAX,
@@ -111,7 +113,10 @@ impl Settings {
                 Long("close") => settings.extract.close_margin = parser.value()?.parse()?,
                 Long("embedded") => settings.extract.max_embedded = parser.value()?.parse()?,
                 Long("read") => settings.extract.max_read = parser.value()?.parse()?,
-                Long("manual") => settings.manual = true,
+                Long("manual") => settings.manual = Some(Manual::own()),
+                Long("pages") => settings.manual()?.pages = parser.value()?.into(),
+                Long("ask") => settings.manual()?.questions = parser.value()?.into(),
+                Long("pieces") => settings.manual()?.pieces = parser.value()?.parse()?,
                 Long("all") => settings.half = data::Half::Both,
                 Value(set) => settings.sets.push(set.string()?),
                 // What cargo bench passes on to every benchmark.
@@ -123,5 +128,10 @@ impl Settings {
             settings.sets.push("squad_train_sample".to_string());
         }
         Ok(settings)
+    }
+
+    /// The manual that is asked; fails where none is.
+    fn manual(&mut self) -> Result<&mut Manual, lexopt::Error> {
+        self.manual.as_mut().ok_or_else(|| "--pages, --ask and --pieces go with --manual".into())
     }
 }

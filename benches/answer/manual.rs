@@ -1,12 +1,12 @@
-//! Questions about the project's own manual, which is technical Markdown with tables and code.
+//! Questions about a manual, which is technical Markdown with tables and code: the project's own, or any folder of pages.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use pg_rag::chunk::{ChunkingMethod, ChunkingOptions, Tokenizer, chunk};
 use pg_rag::embed::EmbeddingKind;
 use pg_rag::error::{Error, ErrorKind, Result};
-use pg_rag::extract::{Extract, ExtractPassage, extract};
+use pg_rag::extract::{Extract, ExtractPassage, extract, observe};
 use pg_rag::protocol::Lane;
 
 use crate::Settings;
@@ -14,7 +14,7 @@ use crate::data::Source;
 use crate::embedder::Remembering;
 use crate::search::Index;
 
-/// A question, and the parts that a right answer holds, in several wordings each.
+/// A question, and the parts that a right answer holds, in several wordings each; without parts nobody has judged it.
 struct Asked<'a> {
     text: &'a str,
     parts: Vec<Vec<&'a str>>,
@@ -25,16 +25,38 @@ struct Asked<'a> {
 struct Outcomes {
     right: usize,
     wrong: usize,
+    unjudged: usize,
     refused: usize,
     sentences: usize,
     characters: usize,
 }
 
-/// Asks all questions of `manual.txt`, and prints the answers and what is right of them.
-pub fn ask_all(model: &Path, settings: &Settings, embedder: &mut Remembering) {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let questions = fs::read_to_string(root.join("benches/answer/manual.txt")).unwrap();
-    let passages = passages(&root.join("docs"), &HuggingFace::load(model));
+/// Which pages are asked, and what.
+pub struct Manual {
+    /// The folder of the pages, files of Markdown, in folders too.
+    pub pages: PathBuf,
+    /// The file with the questions.
+    pub questions: PathBuf,
+    /// How many pieces of each question are printed with their scores.
+    pub pieces: usize,
+}
+
+impl Manual {
+    /// The project's own.
+    pub fn own() -> Manual {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        Manual {
+            pages: root.join("docs"),
+            questions: root.join("benches/answer/manual.txt"),
+            pieces: 0,
+        }
+    }
+}
+
+/// Asks all questions of `manual`, and prints the answers and what is right of them.
+pub fn ask_all(model: &Path, manual: &Manual, settings: &Settings, embedder: &mut Remembering) {
+    let questions = fs::read_to_string(&manual.questions).unwrap();
+    let passages = passages(&manual.pages, &HuggingFace::load(model));
     let texts: Vec<String> =
         passages.iter().map(|it| format!("{}. {}", it.title, it.text)).collect();
     embedder.load(&texts, EmbeddingKind::Passage, Lane::Bulk);
@@ -68,16 +90,43 @@ pub fn ask_all(model: &Path, settings: &Settings, embedder: &mut Remembering) {
             answer.confidence
         );
         println!("{}", answer.answer);
+        print_pieces(asked.text, &read, embedder, (settings, manual.pieces));
     }
     for (name, outcomes) in ["to fit", "kept"].into_iter().zip(halves) {
         outcomes.print(name);
     }
 }
 
+/// Prints the best pieces of what was read, as many as are wanted, with their scores.
+fn print_pieces(
+    question: &str,
+    read: &[ExtractPassage],
+    embedder: &mut Remembering,
+    (settings, wanted): (&Settings, usize),
+) {
+    if wanted == 0 {
+        return;
+    }
+    let Some(observed) = observe(question, read, embedder, &settings.extract).unwrap() else {
+        return;
+    };
+    let mut pieces = observed.pieces;
+    pieces.sort_by(|a, b| b.evidence.score.total_cmp(&a.evidence.score));
+    for piece in pieces.iter().take(wanted) {
+        let evidence = &piece.evidence;
+        let content = read[evidence.passage].content;
+        let text = &content[evidence.bytes.clone()];
+        let shown: String = text.chars().take(100).collect();
+        let of_reader = piece.reader_score.map(|it| [it[11], it[12], it[13]]);
+        println!("    {:6.2} [{}] {of_reader:.1?} {shown:?}", evidence.score, evidence.passage + 1);
+    }
+}
+
 impl<'a> Asked<'a> {
     fn read(line: &'a str) -> Asked<'a> {
-        let (text, parts) = line.split_once('|').expect("a question and what it is to hold");
-        let parts = parts.split(';').map(|part| part.trim().split('/').collect());
+        let (text, parts) = line.split_once('|').unwrap_or((line, ""));
+        let parts = parts.split(';').filter(|it| !it.trim().is_empty());
+        let parts = parts.map(|part| part.trim().split('/').collect());
         Asked { text: text.trim(), parts: parts.collect() }
     }
 }
@@ -90,6 +139,10 @@ impl Outcomes {
         }
         self.sentences += answer.evidence.len();
         self.characters += answer.answer.chars().count();
+        if asked.parts.is_empty() {
+            self.unjudged += 1;
+            return "answered";
+        }
         let is_held = |part: &Vec<&str>| part.iter().any(|wording| answer.answer.contains(wording));
         if asked.parts.iter().all(is_held) {
             self.right += 1;
@@ -100,7 +153,7 @@ impl Outcomes {
     }
 
     fn print(&self, name: &str) {
-        let answered = (self.right + self.wrong).max(1) as f64;
+        let answered = (self.right + self.wrong + self.unjudged).max(1) as f64;
         println!(
             "\n  {name:8} right {:3}  wrong {:3}  refused {:3}   {:.2} pieces and {:.0} characters on average",
             self.right,
@@ -114,8 +167,8 @@ impl Outcomes {
 
 /// The chunks of all pages, each with its headings as title.
 fn passages(folder: &Path, tokenizer: &dyn Tokenizer) -> Vec<Source> {
-    let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|it| it.unwrap().path()).collect();
-    files.retain(|file| file.extension().is_some_and(|it| it == "md"));
+    let mut files = Vec::new();
+    add_pages(folder, &mut files);
     files.sort();
     let options = ChunkingOptions { by: ChunkingMethod::Markdown, ..ChunkingOptions::default() };
     let pages = files.iter().flat_map(|file| {
@@ -123,6 +176,17 @@ fn passages(folder: &Path, tokenizer: &dyn Tokenizer) -> Vec<Source> {
         chunk(&page, &options, tokenizer).unwrap()
     });
     pages.map(|it| Source { title: it.heading.unwrap_or_default(), text: it.content }).collect()
+}
+
+fn add_pages(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        match path.extension() {
+            _ if path.is_dir() => add_pages(&path, files),
+            Some(extension) if extension == "md" => files.push(path),
+            _ => {}
+        }
+    }
 }
 
 /// The model's own tokenizer.

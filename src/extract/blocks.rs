@@ -6,10 +6,13 @@
 //!
 //! A passage is a piece of a document of unknown kind, cut at an unknown place. So this is
 //! no Markdown parser: it looks at one line at a time and reads plain text as paragraphs.
-//! What it takes for markup never loses text, it only decides what may stand as evidence.
+//! What it takes for markup never loses text, it only decides what may stand as evidence: front matter, comments and
+//! scripts before the text do not.
 //! Tables have outer bars, or at least a rule with bars under the names of their columns.
 
 use std::ops::Range;
+
+use crate::text::preamble::Preamble;
 
 /// What a stretch of lines is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,11 +44,32 @@ pub(super) struct TextBlock {
 
 /// Cuts `content` into blocks, in order.
 pub(super) fn blocks(content: &str) -> Vec<TextBlock> {
+    let text = Preamble::of(content).length;
     let mut layout = Layout::default();
-    for line in lines(content) {
-        layout.add(content, line);
+    if begins_in_code(&content[text..]) {
+        layout.fence = Some(0..0);
+    }
+    for line in lines(&content[text..]) {
+        layout.add(content, text + line.start..text + line.end);
     }
     layout.done
+}
+
+/// Whether `content` was cut out of a page within a block of code, so that its first fence ends that.
+///
+/// Such a fence names no language and has code above it and nothing right below it. The fences are then no pairs, or the
+/// last one begins code that was cut, too.
+fn begins_in_code(content: &str) -> bool {
+    let lines: Vec<&str> = content.lines().map(str::trim).collect();
+    let is_fence = |line: &&str| line.starts_with("```") || line.starts_with("~~~");
+    let fences: Vec<usize> = (0..lines.len()).filter(|at| is_fence(&lines[*at])).collect();
+    let (Some(&first), Some(&last)) = (fences.first(), fences.last()) else { return false };
+    let is_blank = |at: usize| lines.get(at).is_none_or(|line| line.is_empty());
+    let is_bare = lines[first].chars().all(|c| matches!(c, '`' | '~'));
+    let is_below_code = first == 0 || !is_blank(first - 1) && !lines[first - 1].ends_with(':');
+    let ends_code = is_bare && is_below_code && is_blank(first + 1);
+    let begins_code = || last > 0 && is_blank(last - 1) && !is_blank(last + 1);
+    ends_code && (fences.len() % 2 == 1 || begins_code())
 }
 
 /// What one line says about the layout; ranges are of the text without its marker.

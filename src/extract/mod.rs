@@ -179,7 +179,8 @@ pub fn extract(
     let signals = ConfidenceSignals::gather(&candidates, &similarities, &scores, &calibration);
     let known = identifier::known_share(&question.text, passages);
     let confidence = signals.confidence(&calibration) * known;
-    let chosen = choose(&candidates, passages, &scores, &order, options);
+    let chosen =
+        choose(&candidates, passages, (&scores, &similarities.span_scores), &order, options);
     let chosen = with_subjects(&candidates, chosen, options.max_sentences);
     let supported = confidence >= options.threshold;
     let answer =

@@ -406,6 +406,33 @@ fn lines_are_told_apart() {
 }
 
 #[test]
+fn a_chunk_may_begin_within_code_and_end_in_other() {
+    let kinds = |content: &str| -> Vec<BlockKind> {
+        blocks(content).iter().map(|block| block.kind).collect()
+    };
+    use BlockKind::{Code, Item, Prose};
+    assert_eq!(kinds("a = 1\n}\n```\n\n- one\n- two"), [Code, Item, Item]);
+    assert_eq!(kinds("```\n\ntext"), [Prose]);
+    assert_eq!(kinds("a = 1\n```\n\ntext\n\n```\nb = 2"), [Code, Prose, Code]);
+    assert_eq!(kinds("a = 1\n```\n\ntext\n\n```sh\nb\n```"), [Code, Prose, Code]);
+    // Code that is whole, and code that goes on in the next chunk.
+    assert_eq!(kinds("text\n```\n\na = 1\n```"), [Prose, Code]);
+    assert_eq!(kinds("Run:\n\n```\na = 1"), [Prose, Code]);
+    assert_eq!(kinds("Run:\n```\n\na = 1"), [Prose, Code]);
+}
+
+#[test]
+fn front_matter_and_scripts_are_no_evidence() {
+    let content = "---\ntitle: Pumps\nauthor: Ada\n---\n<script>\nlet pump = 1;\n</script>\n\n# Pumps\n\nThey lift water.";
+    let found = blocks(content);
+    let found = found.iter().map(|block| (block.kind, &content[block.range.clone()]));
+    assert_eq!(
+        found.collect::<Vec<_>>(),
+        [(BlockKind::Heading, "Pumps"), (BlockKind::Prose, "They lift water.")]
+    );
+}
+
+#[test]
 fn text_without_sentences_is_cut_to_size() {
     let log = "an entry of the log without any end\n".repeat(200);
     let units = units(&log);

@@ -78,6 +78,12 @@ impl Unit {
         self.parts.iter().all(|part| matches!(part.kind, PartKind::Code(_)))
     }
 
+    /// The code in it, block by block.
+    pub fn code<'a>(&'a self, content: &'a str) -> impl Iterator<Item = &'a str> {
+        let code = self.parts.iter().filter(|part| matches!(part.kind, PartKind::Code(_)));
+        code.map(|part| content[part.range.clone()].trim())
+    }
+
     /// Whether it announces something that is not there: it ends with a colon, and nothing behind it belongs to it.
     pub fn announces_nothing(&self, content: &str) -> bool {
         matches!(&self.parts[..], [only] if ends_with_colon(&content[only.range.clone()]))

@@ -7,6 +7,8 @@
 //! A guess for whoever does not say. It looks at the lines with which a text begins and asks for marks that
 //! hardly stand in anything else; where there are none, the text is prose, which is read as it stands.
 
+use super::preamble::Preamble;
+
 /// Bytes from the beginning of a text that are looked at, and a little more to the end of a line.
 const LOOKED_AT: usize = 64 * 1024;
 
@@ -38,6 +40,7 @@ impl TextFormat {
         let is_one_of = |names: &str| names.split(' ').any(|name| name == tag);
         let is_markdown = || is_markdown(text);
         match () {
+            () if Preamble::of(text).title.is_some() => TextFormat::Markdown,
             () if is_one_of(PAGE_TAGS) => TextFormat::Html,
             () if is_code(text) => TextFormat::Code,
             () if is_markdown() => TextFormat::Markdown,
@@ -264,6 +267,7 @@ mod tests {
             "<h1 align=\"center\">Tool</h1>\n\n## Use\n\ntext",
             "\u{feff}# Title\n\ntext",
             "---\ntitle: x\n---\n\n# Title\n\ntext",
+            "+++\ntitle = \"x\"\n+++\n\ntext",
         ] {
             check(text, TextFormat::Markdown);
         }

@@ -3,7 +3,8 @@
 //! Each heading begins a section, and no chunk reaches from one section into another, so
 //! that the heading of a chunk is exact. A heading line belongs to the chunk that begins its
 //! section. One that has no text of its own before a deeper heading is carried into the
-//! section of that one; a chunk of nothing but a heading would be found and say nothing.
+//! section of that one; a chunk of nothing but a heading would be found and say nothing. So is what no reader sees, such
+//! as front matter, whose title stands above all headings.
 //!
 //! Within a section the units are blocks with what they announce, then blocks, list items, table rows and blocks of a
 //! quotation, then those nested deeper, then lines of code and HTML, then sentences.
@@ -11,10 +12,11 @@
 
 use std::ops::Range;
 
-use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
+use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
 use super::{CutPlan, Section, skip_white_space};
 use crate::text::line::{LineKind, ends_with_colon, lines, single_line};
+use crate::text::preamble::Preamble;
 use crate::text::sentence::sentences;
 
 /// Longest title of one heading in a path, in characters. Each chunk repeats its path.
@@ -70,7 +72,8 @@ const SENTENCE: usize = 5;
 /// A heading that begins a section.
 struct MarkdownHeading {
     range: Range<usize>,
-    level: HeadingLevel,
+    /// 1 for the outermost; 0 is the title of front matter.
+    level: usize,
     title: String,
 }
 
@@ -156,6 +159,7 @@ impl<'a> MarkdownOutline<'a> {
         if let TagEnd::Heading(level) = tag
             && let Some(title) = self.title.take()
         {
+            let level = level as usize;
             self.headings.push(MarkdownHeading { range, level, title: shortened(&title) });
             self.after_heading = true;
         }
@@ -229,10 +233,20 @@ impl<'a> MarkdownOutline<'a> {
 
     /// The text before the first heading, then one section a heading.
     fn sections(&self) -> Vec<Section> {
+        let preamble = Preamble::of(self.document);
+        let root = preamble.title.map(|title| MarkdownHeading {
+            range: 0..preamble.length,
+            level: 0,
+            title: shortened(title),
+        });
+        let mut path: Vec<&MarkdownHeading> = root.iter().collect();
         let first = self.headings.first().map_or(self.document.len(), |h| h.range.start);
-        let mut sections = vec![Section { range: 0..first, heading: None }];
-        let mut path: Vec<&MarkdownHeading> = Vec::new();
-        let mut start = first;
+        let is_seen = preamble.length < first || self.headings.is_empty();
+        let mut sections = Vec::new();
+        if is_seen {
+            sections.push(Section { range: 0..first, heading: joined(&path) });
+        }
+        let mut start = if is_seen { first } else { 0 };
         for (number, heading) in self.headings.iter().enumerate() {
             path.retain(|outer| outer.level < heading.level);
             path.push(heading);
@@ -251,7 +265,7 @@ impl<'a> MarkdownOutline<'a> {
 
 /// A heading in HTML.
 struct HtmlHeading {
-    level: HeadingLevel,
+    level: usize,
     title: String,
     /// Bytes to the end of its last tag.
     length: usize,
@@ -260,8 +274,7 @@ struct HtmlHeading {
 /// The heading that a block of HTML begins with; `None` where it begins with something else or the heading has no text.
 fn html_heading(block: &str) -> Option<HtmlHeading> {
     let inside = block.strip_prefix("<h").or_else(|| block.strip_prefix("<H"))?;
-    let level = inside.chars().next()?.to_digit(10)?;
-    let level = HeadingLevel::try_from(level as usize).ok()?;
+    let level = inside.chars().next()?.to_digit(10).filter(|it| (1..=6).contains(it))? as usize;
     inside[1..].starts_with(['>', ' ', '\n', '\t']).then_some(())?;
     let end = ["</h", "</H"].iter().filter_map(|tag| block.find(tag)).min()?;
     let length = end + block[end..].find('>')? + 1;
@@ -273,13 +286,24 @@ fn html_heading(block: &str) -> Option<HtmlHeading> {
     (!title.is_empty()).then_some(HtmlHeading { level, title, length })
 }
 
-/// The titles of `path`, outermost first; those that are empty are left out.
+/// The titles of `path`, outermost first; those that are empty are left out, and of the title of front matter and
+/// the first heading the shorter one where the other holds it.
 fn joined(path: &[&MarkdownHeading]) -> Option<String> {
-    let titles: Vec<&str> = path
+    let mut titles: Vec<&str> = path
         .iter()
         .map(|heading| heading.title.as_str())
         .filter(|title| !title.is_empty())
         .collect();
+    if let ([root, ..], [title, first, ..]) = (path, &titles[..])
+        && root.level == 0
+    {
+        let (title, first) = (title.to_lowercase(), first.to_lowercase());
+        if title.contains(&first) {
+            titles.remove(1);
+        } else if first.contains(&title) {
+            titles.remove(0);
+        }
+    }
     (!titles.is_empty()).then(|| titles.join(" > "))
 }
 
@@ -369,7 +393,7 @@ mod tests {
             "# A *b* `c` [d](e) {#id}\nx",
             &[("# A *b* `c` [d](e) {#id}", Some("A b c d"))],
         );
-        check_sections("\u{feff}# A\na", &[("\u{feff}", None), ("# A", Some("A"))]);
+        check_sections("\u{feff}# A\na", &[("\u{feff}# A", Some("A"))]);
         check_sections("#\na\n## B\nb", &[("#", None), ("## B", Some("B"))]);
     }
 
@@ -387,10 +411,28 @@ mod tests {
     }
 
     #[test]
+    fn front_matter_is_carried_and_its_title_stands_above_all_headings() {
+        check_sections(
+            "---\ntitle: x\n---\n# A\na\n## B\nb",
+            &[("---", Some("x > A")), ("## B", Some("x > A > B"))],
+        );
+        check_sections(
+            "---\ntitle: encode (directive)\n---\n<script>\nx\n</script>\n\n# Encode\n\na\n\n## B\n\nb",
+            &[("---", Some("encode (directive)")), ("## B", Some("encode (directive) > B"))],
+        );
+        check_sections(
+            "---\ntitle: x\n---\n\na\n\n## B\nb",
+            &[("---", Some("x")), ("## B", Some("x > B"))],
+        );
+        check_sections("---\ntitle: x\n---\n\n# The X\n\na", &[("---", Some("The X"))]);
+        check_sections("---\ntitle: x\n---\n", &[("---", Some("x"))]);
+        check_sections("<!-- c -->\n# A\na", &[("<!-- c -->", Some("A"))]);
+    }
+
+    #[test]
     fn what_only_looks_like_a_heading() {
         check_sections("```sh\n# comment\n```\ntext", &[("```sh", None)]);
         check_sections("> # quoted\n> text", &[("> # quoted", None)]);
-        check_sections("---\ntitle: x\n---\n# A\na", &[("---", None), ("# A", Some("A"))]);
         check_sections("<div>\n# no\n</div>\n\ntext", &[("<div>", None)]);
     }
 
@@ -440,7 +482,7 @@ mod tests {
     #[test]
     fn long_titles_are_shortened() {
         let plan = plan(&format!("# {}\ntext", "word ".repeat(1000)));
-        let heading = plan.sections[1].heading.as_deref().unwrap_or("");
+        let heading = plan.sections[0].heading.as_deref().unwrap_or("");
         assert!(heading.ends_with("word…"), "{heading}");
         assert!(heading.chars().count() <= LONGEST_TITLE);
     }

@@ -57,6 +57,18 @@ fn what_is_announced_is_there_or_the_announcement_goes() {
 }
 
 #[test]
+fn code_is_shown_once() {
+    let contents = [
+        "On Debian the pump is installed by this command:\n\n```sh\napt-get install pump\n```",
+        "On Ubuntu, too, the pump is installed by a command:\n\n```\napt-get install pump\n```",
+    ];
+    let options =
+        ExtractOptions { threshold: 0.0, margin: 99.0, close_margin: 99.0, ..Default::default() };
+    let answer = answer("By which command is the pump installed?", &contents, &options).answer;
+    assert_eq!(answer.matches("apt-get").count(), 1, "{answer}");
+}
+
+#[test]
 fn tags_and_links_are_not_cut() {
     let content = "A path is declared in a <abbr title=\"A format. With braces.\">format string</abbr>. \
         It is [described elsewhere. At length](https://example.org/a.b). Numbers follow.";
