@@ -5,6 +5,7 @@
 #   scripts/clients.sh page VERSION [NAME]          the chat page in headless Chromium; NAME is part of a test's name
 #   scripts/clients.sh pictures VERSION [FOLDER]    the pictures of the page in docs/
 #   scripts/clients.sh inspector VERSION [NAME]     MCP with the inspector of the protocol
+#   scripts/clients.sh load VERSION [READERS]       what rag-server adds to a statement, and what many readers cost
 #
 # What cannot be had here is skipped with a word. With INSTALL=1 a Debian package that is missing is installed, where
 # the caller may do that. The extension is the one that is installed; RAG_SERVER names a rag-server that is built.
@@ -28,7 +29,8 @@ main() {
     page) page "$@" ;;
     pictures) pictures "$@" ;;
     inspector) inspector "$@" ;;
-    *) fail "unknown program: $program" "page, pictures or inspector" ;;
+    load) load "$@" ;;
+    *) fail "unknown program: $program" "page, pictures, inspector or load" ;;
     esac
 }
 
@@ -55,12 +57,12 @@ programs_of() {
 serve() {
     if [[ -z ${RAG_SERVER:-} ]]; then
         forget_other_checkout
-        cargo build -p rag-server
-        RAG_SERVER=$CARGO_TARGET_DIR/debug/rag-server
+        cargo build ${PROFILE:+"--$PROFILE"} -p rag-server
+        RAG_SERVER=$CARGO_TARGET_DIR/${PROFILE:-debug}/rag-server
     fi
     PSQL=$(dirname "$(tree_pg_config "$VERSION")")/psql
     scripts/cluster.sh stop clients "$VERSION"
-    scripts/cluster.sh start clients "$VERSION" autovacuum=off fsync=off rag.ragd_start_timeout=60s
+    scripts/cluster.sh start clients "$VERSION" autovacuum=off fsync=off rag.ragd_start_timeout=60s max_connections=150
     trap 'scripts/cluster.sh stop clients "$VERSION"' EXIT
     PGHOST=$(scripts/cluster.sh socket clients "$VERSION")
     export RAG_SERVER PSQL PGHOST PGUSER=postgres
@@ -93,6 +95,13 @@ inspector() {
     serve
     export INSPECTOR=$PROGRAMS/node_modules/.bin/mcp-inspector
     run_tests inspector "$@"
+}
+
+# As users build it.
+load() {
+    need_node
+    PROFILE=release serve
+    node "$CLIENTS/load.mjs" "$@"
 }
 
 main "$@"

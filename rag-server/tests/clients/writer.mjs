@@ -34,10 +34,10 @@ function whole(response, {text}) {
 export const step = (reason, what) => ({text: JSON.stringify({reason, step: what})});
 
 export async function writer() {
-  let script = [];
+  let script = [], otherwise = null;
   const server = http.createServer(async (request, response) => {
     const asked = await body(request).catch(() => null);
-    const reply = script.shift();
+    const reply = script.shift() || otherwise;
     if (!asked || !reply) return response.writeHead(500).end('{"error": {"message": "the script is over"}}');
     await sleep(reply.wait || 0);
     return asked.stream ? told(response, reply) : whole(response, reply);
@@ -47,6 +47,8 @@ export async function writer() {
     url: `http://127.0.0.1:${server.address().port}/v1`,
     // What is said from now on. A reply has a `text`, may `wait` before it and `pause` between words, in milliseconds.
     play(...replies) { script = replies; },
+    // What is said where the script is over.
+    always(reply) { otherwise = reply; },
     close() { server.closeAllConnections(); server.close(); },
   };
 }
