@@ -78,7 +78,7 @@ function code(lines, at) {
   const source = lines.slice(at + 1, until).join('\n');
   const label = (language || 'code') + ', scrolls';
   // Who uses a keyboard scrolls what has the focus.
-  const scrolls = {dir: 'ltr', tabIndex: 0, attributes: {role: 'region', 'aria-label': label}};
+  const scrolls = {dir: 'ltr', tabIndex: 0, attributes: {role: 'group', 'aria-label': label}};
   return {until: until + 1, node: () => make('pre', make('code', source), scrolls)};
 }
 
@@ -104,7 +104,7 @@ function table(lines, at) {
   const node = cite => {
     const head = make('thead', row('th', cite)(lines[at]));
     const body = make('tbody', lines.slice(at + 2, until).map(row('td', cite)));
-    const scrolls = {className: 'scrolls', tabIndex: 0, attributes: {role: 'region', 'aria-label': 'table, scrolls'}};
+    const scrolls = {className: 'scrolls', tabIndex: 0, attributes: {role: 'group', 'aria-label': 'table, scrolls'}};
     return make('div', make('table', [head, body]), scrolls);
   };
   return {until, node};

@@ -55,7 +55,7 @@ function table(steps) {
     return make('tr', [...words, ...figures.map(figure => make('td', String(figure ?? ''), {className: 'number'}))]);
   });
   const whole = make('table', [make('thead', make('tr', columns)), make('tbody', rows)]);
-  return make('div', whole, {className: 'scrolls', tabIndex: 0, attributes: {role: 'region', 'aria-label': 'steps, scrolls'}});
+  return make('div', whole, {className: 'scrolls', tabIndex: 0, attributes: {role: 'group', 'aria-label': 'steps, scrolls'}});
 }
 
 // The document of the best chunk that was read, with its length; null where there is none that can be opened.

@@ -6,6 +6,7 @@ import './answers.mjs';
 import './safety.mjs';
 import './agent.mjs';
 import './troubles.mjs';
+import './access.mjs';
 import {end} from './browser.mjs';
 
 after(end);
