@@ -7,15 +7,24 @@ import {until, writer} from '../database.mjs';
 import {chat} from './browser.mjs';
 import {begin, SCRIPT} from './mill.mjs';
 
+// Lets the answer wait until what is returned is called.
+function hold() {
+  let release;
+  const when = new Promise(resolve => { release = resolve; });
+  writer.play(...SCRIPT.slice(0, -1), {...SCRIPT.at(-1), when});
+  return release;
+}
+
 test('steps are told while they are taken, and put away when the answer is there', async () => {
   const page = await chat();
-  writer.play(...SCRIPT);
+  const answer = hold();
   await begin(page);
   const steps = page.locator('.steps li');
-  await until('a step before the answer', async () => await steps.count() >= 2);
+  await until('all steps before the answer', async () => await steps.count() === 3);
   assert.equal(await page.locator('.steps').evaluate(node => node.open), true);
   assert.equal(await page.locator('.steps ol').getAttribute('aria-live'), 'polite');
   assert.equal(await page.locator('.answer').innerText(), '');
+  answer();
   await page.locator('.verdict strong').waitFor();
   assert.equal(await page.locator('.steps').evaluate(node => node.open), false);
   assert.equal(await page.locator('.steps summary').innerText(), '3 steps');
@@ -33,10 +42,11 @@ test('steps are told while they are taken, and put away when the answer is there
 
 test('who reads a step goes on reading it', async () => {
   const page = await chat();
-  writer.play(...SCRIPT);
+  const answer = hold();
   await begin(page);
   await page.locator('.steps li').first().waitFor();
   await page.locator('.steps summary').focus();
+  answer();
   await page.locator('.verdict strong').waitFor();
   assert.equal(await page.locator('.steps').evaluate(node => node.open), true);
   assert.equal(await page.evaluate(() => document.activeElement.localName), 'summary');

@@ -61,6 +61,14 @@ test('a session that is killed is an error, and the question can be asked again'
   assert.equal(await page.locator('article').count(), 1);
 });
 
+test('a question that is too large is refused, and takes no room', async () => {
+  const page = await chat();
+  const turn = await ask(page, 'Why? '.repeat(300_000));
+  assert.match(await turn.locator('.problem').innerText(), /^The request is larger than 1024 KB\. Ask in fewer words/);
+  assert.ok((await turn.boundingBox()).height < 600);
+  assert.equal(await (await ask(page, 'How can invoices be paid?')).getAttribute('data-verdict'), 'supported');
+});
+
 test('a provider that fails is named', async () => {
   const page = await chat();
   writer.play();
