@@ -118,8 +118,9 @@ measures: setup ## what the code measures: lengths, unsafe blocks, statements
 demo: setup ## load this project's manual into PostgreSQL 18 and ask it ten questions; with SERVE=1 more of them in a browser
 	@scripts/demo.sh
 
-pictures: setup ## the pictures of the chat page in docs/, of what is installed; INSTALL=1 gets Debian packages
-	@scripts/clients.sh pictures $(firstword $(PG)) $(ARGS)
+pictures: setup ## the pictures of the chat page in docs/; INSTALL=1 gets Debian packages
+	@$(ENV) PG_CONFIG=$$(tree_pg_config $(firstword $(PG))) scripts/install.sh; \
+	    scripts/clients.sh pictures $(firstword $(PG)) $(ARGS)
 
 bench: setup ## speed and memory, with ratios; pipelines too, in a server of their own
 	@$(ENV) cargo bench

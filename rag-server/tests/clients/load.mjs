@@ -111,7 +111,8 @@ async function crowd(server) {
   writer.always({text: ANSWER, pause: 20});
   const agent = new http.Agent({maxSockets: Infinity});
   const began = performance.now();
-  const readers = Array.from({length: READERS}, (_, number) => post(server.address, agent, '/ask', {question: `${QUESTION} ${number}`, pipeline: 'notes'}));
+  const ask = (_, number) => post(server.address, agent, '/ask', {question: `${QUESTION} ${number}`, pipeline: 'notes'});
+  const readers = Array.from({length: READERS}, ask);
   const answers = await Promise.all(readers);
   const whole = answers.filter(({status, text}) => status === 200 && text.includes('event: details'));
   const seconds = (performance.now() - began) / 1000;

@@ -170,7 +170,9 @@ test('how an answer came about is walked through', async () => {
   await turn.locator('.stage').first().waitFor();
   const names = await turn.locator('.stage h3').evaluateAll(nodes => nodes.map(node => node.firstChild.textContent));
   assert.deepEqual(names, ['Chunk', 'Embed', 'Retrieve', 'Read', 'Answer']);
-  assert.match(await turn.locator('.stages').innerText(), /billing has 545 characters[^]*dense[^]*\[1\] handbook · Billing > Paying[^]*, cited[^]*extract[^]*confidence 0\.9/);
+  const said = await turn.locator('.stages').innerText();
+  assert.match(said, /billing has 545 characters[^]*dense[^]*\[1\] handbook · Billing > Paying[^]*, cited[^]*confidence 0\.9/);
+  assert.match(said, /extract[^]*threshold/);
   assert.ok(await turn.locator('.cut span').count() >= 1);
   assert.deepEqual(page.complaints, []);
 });

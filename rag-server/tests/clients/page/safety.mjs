@@ -83,7 +83,8 @@ test('Markdown becomes nodes', async () => {
   await check('In\n2024. It was.', '<p>In\n2024. It was.</p>');
   await check('> a\n> - b', '<blockquote><p>a</p><ul><li>b</li></ul></blockquote>');
   await check('```\n<b>\n', '<pre dir="ltr"><code>&lt;b&gt;\n</code></pre>');
-  await check('|a|b|\n|-|-:|\n|c\\|d|<br>|', '<div><table><thead><tr><th>a</th><th>b</th></tr></thead><tbody><tr><td>c|d</td><td><br></td></tr></tbody></table></div>');
+  await check('|a|b|\n|-|-:|\n|c\\|d|<br>|', '<div><table><thead><tr><th>a</th><th>b</th></tr></thead>'
+    + '<tbody><tr><td>c|d</td><td><br></td></tr></tbody></table></div>');
   await check('a | b\nc', '<p>a | b\nc</p>');
   await check('http:// and javascript:x', '<p>http:// and javascript:x</p>');
   await check('a\r\nb\r\n\r\nc', '<p>a\nb</p><p>c</p>');
@@ -104,7 +105,9 @@ test('a text that grows is shown as one that is there at once', async () => {
 test('a text that would take long is shown soon', async () => {
   const page = await chat();
   const many = 100_000;
-  for (const part of ['`', '*', '**a ', '[', '[a](', '> ', '- ', '|', '|a\n|-\n', 'http://', '<br', '\\', '``a`', '[1', ' ', '*a', '1. ', '[[1]](x', '# ', '- a\n  ']) {
+  const parts = ['`', '*', '**a ', '[', '[a](', '> ', '- ', '|', '|a\n|-\n', 'http://', '<br', '\\', '``a`', '[1', ' ', '*a', '1. ',
+    '[[1]](x', '# ', '- a\n  '];
+  for (const part of parts) {
     const took = await page.evaluate(async text => {
       const {show} = await import('/markdown.js');
       const began = performance.now();

@@ -8,7 +8,8 @@ import {ask, chat, closed} from './browser.mjs';
 
 const GHENT = 'What does the mill of Ghent grind?';
 const REPLY = 'The mill of Ghent grinds corn for the bakery of Eve. [1] '.repeat(40);
-const RUNNING = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'rag-server' AND state <> 'idle'";
+const BUSY = "FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'rag-server' AND state <> 'idle'";
+const RUNNING = `SELECT count(*) ${BUSY}`;
 
 test('a token is asked for, and a wrong one refused', async () => {
   const page = await chat({}, closed.address);
@@ -53,7 +54,7 @@ test('an answer that is stopped keeps its words, and its statement ends', async 
 test('a session that is killed is an error, and the question can be asked again', async () => {
   const page = await chat();
   await begin(page);
-  sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'rag-server' AND state <> 'idle'");
+  sql(`SELECT pg_terminate_backend(pid) ${BUSY}`);
   await until('a word about it', async () => /erminating connection.*\(57P01\)/s.test(await page.locator('article .problem').innerText()));
   writer.play({text: 'Corn. [1]'}, {text: 'Corn. [1]'});
   await page.locator('.again').click();
