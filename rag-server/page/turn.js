@@ -119,7 +119,7 @@ export class Turn {
 
   verdict(details) {
     const place = this.part('.verdict');
-    const kind = details.supported === false ? 'refused' : details.needs_review ? 'doubtful' : 'supported';
+    const kind = details.supported === false ? 'refused' : details.needs_review || !details.supported ? 'doubtful' : 'supported';
     this.node.dataset.verdict = kind;
     const words = {
       refused: 'No answer: the documents do not hold one.',
@@ -139,6 +139,7 @@ export class Turn {
 
   tools(details) {
     this.part('.tools').hidden = false;
+    this.part('.copy').hidden = !this.text;
     this.part('.copy').onclick = () => this.copy();
     const explain = this.part('.explain');
     explain.onclick = async () => {
