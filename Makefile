@@ -17,7 +17,7 @@ export PG_CONFIG DESTDIR
 ENV := source scripts/env.sh; forget_other_checkout;
 each = for version in $(PG); do scripts/test.sh $(1) $$version; done
 
-.PHONY: help setup setup-llm llama build server install uninstall check test test-unit test-pg test-sql test-system test-server test-drivers test-llm test-fresh test-deb test-image differential fuzz lint licenses docs deb measures demo bench bench-index bench-bm25 bench-chunking bench-latency bench-local-model bench-pipeline bench-fairness bench-retrieve bench-text-to-sql clean
+.PHONY: help setup setup-llm llama build server install uninstall check test test-unit test-pg test-sql test-system test-server test-browser test-mcp test-drivers test-llm test-fresh test-deb test-image differential fuzz lint licenses docs deb measures demo pictures bench bench-index bench-bm25 bench-chunking bench-latency bench-local-model bench-pipeline bench-fairness bench-retrieve bench-server bench-text-to-sql clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' Makefile | awk -F '\t' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -71,6 +71,12 @@ test-sql: setup ## golden SQL: what a user types and sees
 test-server: setup ## rag-server, in front of the server of the golden tests
 	@scripts/test.sh server $(firstword $(PG))
 
+test-browser: setup ## the chat page of rag-server in headless Chromium, as in ARGS="keyboard"; INSTALL=1 gets Debian packages
+	@scripts/test.sh browser $(firstword $(PG)) $(ARGS)
+
+test-mcp: setup ## rag-server with the inspector of the Model Context Protocol
+	@scripts/test.sh mcp $(firstword $(PG))
+
 test-drivers: setup ## drivers of other languages, frameworks and poolers, as in ARGS="django go"; INSTALL=1 gets Debian packages
 	@scripts/test.sh drivers $(firstword $(PG)) $(ARGS)
 
@@ -112,6 +118,10 @@ measures: setup ## what the code measures: lengths, unsafe blocks, statements
 demo: setup ## load this project's manual into PostgreSQL 18 and ask it ten questions; with SERVE=1 more of them in a browser
 	@scripts/demo.sh
 
+pictures: setup ## the pictures of the chat page in docs/; INSTALL=1 gets Debian packages
+	@$(ENV) PG_CONFIG=$$(tree_pg_config $(firstword $(PG))) scripts/install.sh; \
+	    scripts/clients.sh pictures $(firstword $(PG)) $(ARGS)
+
 bench: setup ## speed and memory, with ratios; pipelines too, in a server of their own
 	@$(ENV) cargo bench
 	@$(MAKE) --no-print-directory bench-pipeline
@@ -147,6 +157,10 @@ bench-latency: setup ## a hybrid question beside the same by hand in Python, as 
 bench-retrieve: setup ## what retrieval finds on judged sets, as in ARGS="scifact pgdocs14" or "all"
 	@$(ENV) pg_config=$$(tree_pg_config $(firstword $(PG))); PG_CONFIG=$$pg_config scripts/install.sh; \
 	    PG_RAG_PG_CONFIG=$$pg_config cargo bench --bench retrieve -- $(ARGS)
+
+bench-server: setup ## what rag-server adds to a statement, and what many readers at once cost it, as in ARGS=1000
+	@$(ENV) PG_CONFIG=$$(tree_pg_config $(firstword $(PG))) scripts/install.sh; \
+	    scripts/clients.sh load $(firstword $(PG)) $(ARGS)
 
 bench-text-to-sql: setup ## which tables a question finds, and with GGUF=/path/model.gguf whether its query is right
 	@if [ -n "$(GGUF)" ]; then scripts/setup.sh --with-test-llm; fi

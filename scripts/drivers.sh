@@ -9,6 +9,8 @@
 set -euo pipefail
 # shellcheck source=scripts/env.sh
 source "$(dirname "$0")/env.sh"
+# shellcheck source=scripts/kept.sh
+source "$(dirname "$0")/kept.sh"
 cd "$PG_RAG_SOURCE"
 
 DRIVERS=(pages package client langchain llamaindex psycopg asyncpg sqlalchemy alembic django node_pg postgres_js drizzle
@@ -75,45 +77,12 @@ skip() {
     exit 77
 }
 
-# Skips a driver for which a Debian package is missing.
-#   need PACKAGE CHECK...    the check is a command that succeeds where it is there
-need() {
-    local package=$1
-    shift
-    ! "$@" >/dev/null 2>&1 || return 0
-    [[ -z ${INSTALL:-} ]] || install_package "$package"
-    "$@" >/dev/null 2>&1 || skip "$package was not found (apt-get install $package)"
-}
-
-install_package() {
-    local -a as_root=()
-    [[ $EUID -eq 0 ]] || as_root=(sudo -n)
-    "${as_root[@]}" apt-get update -qq &&
-        "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$1" ||
-        echo "$1 could not be installed"
-}
-
 # An empty database with the extension, for the programs to find by PGDATABASE.
 database() {
     export PGDATABASE=drivers_$1
     PGOPTIONS='-c client_min_messages=error' "$PSQL" -qX -d postgres -v ON_ERROR_STOP=1 \
         -c "DROP DATABASE IF EXISTS $PGDATABASE WITH (FORCE)" -c "CREATE DATABASE $PGDATABASE"
     "$PSQL" -qX -v ON_ERROR_STOP=1 -c "CREATE EXTENSION pg_rag CASCADE"
-}
-
-# Prints a folder of its own for what the files say, and makes it with a command where it is not there yet.
-#   kept NAME COMMAND FILE...    the command is called with the folder and the files
-kept() {
-    local name=$1 make=$2 folder
-    shift 2
-    folder=$KEPT/$name-$(cat "$@" | sha256sum | head -c 12)
-    if [[ ! -e $folder/complete ]]; then
-        rm -rf "${KEPT:?}/$name"-*
-        mkdir -p "$folder"
-        "$make" "$folder" "$@" >&2 || return 1
-        touch "$folder/complete"
-    fi
-    echo "$folder"
 }
 
 # ---- Python
@@ -182,12 +151,6 @@ try_pages() {
 }
 
 # ---- Node
-
-# Without scripts of packages, which nothing here needs, and which download what is in no registry.
-node_modules() {
-    cp "$2" "$3" "$1/"
-    (cd "$1" && npm ci --silent --ignore-scripts --no-audit --no-fund)
-}
 
 # node_program NAME FOLDER FILE
 node_program() {

@@ -8,6 +8,8 @@
 #                                           with ACCEPT=1 the output becomes the expected one,
 #                                           and MODEL=NAME is the default model
 #   scripts/test.sh server VERSION [NAME]   rag-server, in front of the server of the golden tests
+#   scripts/test.sh browser VERSION [NAME]  the chat page of rag-server in headless Chromium
+#   scripts/test.sh mcp VERSION [NAME]      rag-server with the inspector of the Model Context Protocol
 #   scripts/test.sh drivers VERSION [NAME...]
 #                                           what drivers and frameworks of other languages do with it
 #   scripts/test.sh system VERSION [NAME]   crashes, cancels, standby, dump and restore; on 16, unless named or
@@ -25,7 +27,7 @@ export PROPTEST_RNG_SEED=${PROPTEST_RNG_SEED:-20260731}
 
 main() {
     local tier=${1:-}
-    [[ $tier == unit || $# -ge 2 ]] || fail "which tests?" "scripts/test.sh unit, or pg, sql, server, drivers, system and a version"
+    [[ $tier == unit || $# -ge 2 ]] || fail "which tests?" "scripts/test.sh unit, or pg, sql, server, browser, mcp, drivers, system and a version"
     echo "=== $*"
     shift
     forget_other_checkout
@@ -35,9 +37,11 @@ main() {
     pg) in_backend "$@" ;;
     sql) golden "$@" ;;
     server) in_front "$@" ;;
+    browser) by_client page "$@" ;;
+    mcp) by_client inspector "$@" ;;
     drivers) from_drivers "$@" ;;
     system) system "$@" ;;
-    *) fail "unknown tests: $tier" "unit, llm, pg, sql, server, drivers or system" ;;
+    *) fail "unknown tests: $tier" "unit, llm, pg, sql, server, browser, mcp, drivers or system" ;;
     esac
 }
 
@@ -95,6 +99,11 @@ in_front() {
     with_server "$version"
     PG_RAG_TEST_DATABASE_URL="host=$(scripts/cluster.sh socket golden "$version") user=postgres dbname=postgres" \
         cargo test -p rag-server "$@"
+}
+
+by_client() {
+    install_for_tests "$2"
+    scripts/clients.sh "$@"
 }
 
 from_drivers() {

@@ -11,7 +11,7 @@ use tokio_postgres::Transaction;
 use tokio_postgres::types::{ToSql, Type};
 use uuid::Uuid;
 
-use crate::database::{Database, Lease};
+use crate::database::{Database, Lease, Parameter};
 use crate::failure::Failure;
 
 /// How many pieces wait for a slow reader before the database does.
@@ -91,6 +91,15 @@ impl Question {
         let Self { question, pipeline, strategy, k, mode, filter, llm, .. } = self;
         [question, pipeline, strategy, k, mode, filter, llm, options]
     }
+
+    fn typed<'a>(&'a self, options: &'a Value) -> Vec<Parameter<'a>> {
+        self.parameters(options).into_iter().zip(TYPES).collect()
+    }
+
+    /// Whether its conversation is to be found or begun.
+    fn is_to_be_placed(&self, history: &History) -> bool {
+        *history != History::Unkept && self.conversation.is_none()
+    }
 }
 
 /// The types of [`Question::parameters`].
@@ -120,7 +129,7 @@ pub async fn explain(lease: &mut Lease, mut question: Question) -> Result<Value,
     one_value(lease, include_str!("../sql/explain.sql"), &mut question, &History::Unkept).await
 }
 
-/// One statement in one transaction with the conversation that it begins.
+/// One statement, in one transaction with the conversation that it begins.
 async fn one_value(
     lease: &mut Lease,
     sql: &str,
@@ -129,12 +138,13 @@ async fn one_value(
 ) -> Result<Value, Failure> {
     let longest = lease.longest();
     let answered = async {
+        if !question.is_to_be_placed(history) {
+            return alone(lease, sql, question).await;
+        }
         let transaction = lease.begin().await?;
         place(&transaction, question, history).await?;
         let options = question.all_options();
-        let parameters = question.parameters(&options);
-        let typed: Vec<_> = parameters.into_iter().zip(TYPES).collect();
-        let row = transaction.query_typed_one(sql, &typed).await?;
+        let row = transaction.query_typed_one(sql, &question.typed(&options)).await?;
         transaction.commit().await?;
         Ok::<Value, Failure>(row.get(0))
     };
@@ -144,6 +154,14 @@ async fn one_value(
     let mut answered = answered?;
     add_conversation(&mut answered, question);
     Ok(answered)
+}
+
+/// A statement alone is a transaction, too, and is on its way to the database once and not three times.
+async fn alone(lease: &mut Lease, sql: &str, question: &Question) -> Result<Value, Failure> {
+    let options = question.all_options();
+    let rows = lease.rows(sql, &question.typed(&options)).await?;
+    let row = rows.first().ok_or_else(|| Failure::unavailable("the database gave no answer"))?;
+    Ok(row.get(0))
 }
 
 /// What is said of an answer that is not there in time: 504.
@@ -166,7 +184,7 @@ async fn place(
     history: &History,
 ) -> Result<(), Failure> {
     let History::Said(turns) = history else { return Ok(()) };
-    if question.conversation.is_some() {
+    if !question.is_to_be_placed(history) {
         return Ok(());
     }
     let (asked, answered): (Vec<&str>, Vec<&str>) =

@@ -1,4 +1,4 @@
-//! The chat page: three files in the program.
+//! The chat page: its files are in the program.
 
 use std::sync::Arc;
 
@@ -13,12 +13,26 @@ use super::Server;
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src data:; \
                       base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
+/// Where each file is, what it is, and its text.
+const FILES: [(&str, &str, &str); 11] = [
+    ("/", "text/html", include_str!("../../page/index.html")),
+    ("/page.css", "text/css", include_str!("../../page/page.css")),
+    ("/page.js", "text/javascript", include_str!("../../page/page.js")),
+    ("/filter.js", "text/javascript", include_str!("../../page/filter.js")),
+    ("/kept.js", "text/javascript", include_str!("../../page/kept.js")),
+    ("/markdown.js", "text/javascript", include_str!("../../page/markdown.js")),
+    ("/node.js", "text/javascript", include_str!("../../page/node.js")),
+    ("/server.js", "text/javascript", include_str!("../../page/server.js")),
+    ("/source.js", "text/javascript", include_str!("../../page/source.js")),
+    ("/turn.js", "text/javascript", include_str!("../../page/turn.js")),
+    ("/walk.js", "text/javascript", include_str!("../../page/walk.js")),
+];
+
 /// The paths of the page, which need no token: it asks for one.
 pub fn router() -> Router<Arc<Server>> {
-    Router::new()
-        .route("/", get(|| file("text/html", include_str!("../../page/index.html"))))
-        .route("/page.css", get(|| file("text/css", include_str!("../../page/page.css"))))
-        .route("/page.js", get(|| file("text/javascript", include_str!("../../page/page.js"))))
+    FILES.into_iter().fold(Router::new(), |router, (path, kind, text)| {
+        router.route(path, get(move || file(kind, text)))
+    })
 }
 
 async fn file(kind: &'static str, text: &'static str) -> Response {
@@ -31,4 +45,28 @@ async fn file(kind: &'static str, text: &'static str) -> Response {
         (header::REFERRER_POLICY, "no-referrer"),
     ];
     (headers, text).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_file_imports_is_there() {
+        for (path, _, text) in FILES {
+            for import in text.split("from './").skip(1) {
+                let file = import.split('\'').next().unwrap();
+                assert!(FILES.iter().any(|(path, ..)| path[1..] == *file), "{path} imports {file}");
+            }
+        }
+    }
+
+    #[test]
+    fn no_text_becomes_markup_or_code() {
+        let ways =
+            ["innerHTML", "outerHTML", "insertAdjacentHTML", "document.write", "eval(", "srcdoc"];
+        for (path, _, text) in FILES {
+            assert!(ways.iter().all(|way| !text.contains(way)), "{path}");
+        }
+    }
 }

@@ -19,7 +19,7 @@ fn without_a_known_token_there_is_nothing() {
         assert!(response.head.contains("www-authenticate: bearer"));
         assert_eq!(response.json()["error"]["code"], "invalid_api_key");
     }
-    for path in ["/", "/page.js", "/page.css", "/healthz"] {
+    for path in ["/", "/page.js", "/turn.js", "/page.css", "/healthz"] {
         assert_eq!(request(&server.address, None, path, None).status, 200, "{path}");
     }
     assert_eq!(request(&server.address, None, "/metrics", None).status, 401);
