@@ -172,7 +172,8 @@ CREATE FUNCTION rag_retrieve(
     filter   jsonb DEFAULT NULL,
     rewrite  text DEFAULT NULL,
     rerank   text DEFAULT NULL,
-    options  jsonb DEFAULT '{}'
+    options  jsonb DEFAULT '{}',
+    query_vector vector DEFAULT NULL
 ) RETURNS TABLE (
     rank         integer,
     score        double precision,
@@ -192,7 +193,7 @@ CREATE FUNCTION rag_retrieve(
 )
 STABLE PARALLEL RESTRICTED COST 100000 ROWS 5
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_retrieve_wrapper';
-COMMENT ON FUNCTION rag_retrieve IS 'the chunks most relevant to a question, best first; mode is dense, lexical or hybrid';
+COMMENT ON FUNCTION rag_retrieve IS 'the chunks most relevant to a question, or nearest to query_vector, best first; mode is dense, lexical or hybrid';
 
 CREATE FUNCTION rag_graph(
     question text,

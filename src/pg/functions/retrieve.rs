@@ -5,6 +5,7 @@ use pgrx::prelude::*;
 use crate::pg::question::request::QuestionRequest;
 use crate::pg::server::error::OrReport;
 use crate::pg::server::json::{Jsonb, JsonbText};
+use crate::pg::server::vector::Vector;
 use crate::request::QuestionArguments;
 use crate::retrieve::Passage;
 
@@ -37,6 +38,7 @@ fn rag_retrieve(
     rewrite: Option<&str>,
     rerank: Option<&str>,
     options: Option<Jsonb>,
+    query_vector: Option<Vector>,
 ) -> TableIterator<
     'static,
     (
@@ -61,7 +63,7 @@ fn rag_retrieve(
     let arguments =
         QuestionArguments { k, mode, filter, rewrite, rerank, ..QuestionArguments::default() };
     let request = QuestionRequest { pipeline, arguments, options, conditions: None };
-    let passages = request.retrieve(question).or_report();
+    let passages = request.retrieve(question, query_vector.as_ref()).or_report();
     TableIterator::new(passages.into_iter().map(row))
 }
 

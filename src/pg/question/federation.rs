@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::options::AskedOptions;
 use super::search::{
     CommunityPassages, Connections, EntitySurroundings, Narrowing, Search, SearchFindings,
-    SearchedPipeline,
+    SearchedPipeline, SoughtQuestion,
 };
 use crate::answer::strategy::joined;
 use crate::embed::{Embedder, EmbeddingKind};
@@ -17,6 +17,7 @@ use crate::pg::ragd::call_context::CallContext;
 use crate::pg::ragd::embed::Embedding;
 use crate::pg::ragd::trace;
 use crate::pg::server::guc::Caching;
+use crate::pg::server::vector::Vector;
 use crate::retrieve::Passage;
 use crate::retrieve::federation::{FederatedList, federated};
 use crate::source::Source;
@@ -107,13 +108,21 @@ impl FederatedSearch {
 
     /// The passages for `query`, best first.
     pub fn run(&self, query: &str) -> Result<Vec<Passage>> {
-        Ok(self.findings(query)?.0)
+        self.find(&SoughtQuestion::asked(query))
     }
 
-    /// The passages for `query`, best first, and the filter that each search has read in it, if it has one.
-    fn findings(&self, query: &str) -> Result<(Vec<Passage>, Vec<Option<Value>>)> {
+    /// The passages for `question`, best first.
+    pub fn find(&self, question: &SoughtQuestion<'_>) -> Result<Vec<Passage>> {
+        Ok(self.findings(question)?.0)
+    }
+
+    /// The passages for `question`, best first, and the filter that each search has read in it, if it has one.
+    fn findings(
+        &self,
+        question: &SoughtQuestion<'_>,
+    ) -> Result<(Vec<Passage>, Vec<Option<Value>>)> {
         if let [only] = self.searches.as_slice() {
-            let SearchFindings { passages, read_filter } = only.findings(query)?;
+            let SearchFindings { passages, read_filter } = only.findings_of(question)?;
             return Ok((passages, vec![read_filter]));
         }
         let mut lists = Vec::with_capacity(self.searches.len());
@@ -122,7 +131,7 @@ impl FederatedSearch {
             pgrx::check_for_interrupts!();
             let name = &search.pipeline().name;
             let run = || {
-                let found = search.findings(query).map_err(|error| about(name, error))?;
+                let found = search.findings_of(question).map_err(|error| about(name, error))?;
                 filters.push(found.read_filter);
                 Ok(found.passages)
             };
@@ -133,7 +142,7 @@ impl FederatedSearch {
             let scale = self.searches[0].reranker_scale();
             let by_reranker =
                 scale.is_some() && self.searches.iter().all(|it| it.reranker_scale() == scale);
-            self.compare(query, &mut lists)?;
+            self.compare(question, &mut lists)?;
             Ok(federated(lists, by_reranker, self.k))
         })?;
         Ok((federated, filters))
@@ -225,7 +234,7 @@ impl FederatedSearch {
         question: &str,
         quest: CommunityQuest,
     ) -> Result<(Vec<Passage>, EntitySurroundings)> {
-        let (passages, filters) = self.findings(question)?;
+        let (passages, filters) = self.findings(&SoughtQuestion::asked(question))?;
         let mut all = EntitySurroundings::default();
         for (search, read_filter) in self.searches.iter().zip(filters) {
             pgrx::check_for_interrupts!();
@@ -246,7 +255,7 @@ impl FederatedSearch {
 
     /// Has the passages of each list a similarity by the same model. Where words alone were looked up, none
     /// has one.
-    fn compare(&self, query: &str, lists: &mut [FederatedList]) -> Result<()> {
+    fn compare(&self, question: &SoughtQuestion<'_>, lists: &mut [FederatedList]) -> Result<()> {
         let is_measured = |it: &Passage| it.similarity.is_some();
         if !lists.iter().flat_map(|list| &list.passages).any(is_measured) {
             return Ok(());
@@ -260,9 +269,15 @@ impl FederatedSearch {
             let texts = list.passages[..list.compared].iter().map(|it| it.content.clone());
             let texts: Vec<String> = texts.collect();
             let mut embedding = Embedding::with_model(Some(&self.model), search.context)?;
-            let asked = embedding.embed(&[query.to_owned()], EmbeddingKind::Query)?;
+            let asked = match question.vector {
+                Some(Vector(given)) => given.clone(),
+                None => {
+                    let text = [question.text.to_owned()];
+                    embedding.embed(&text, EmbeddingKind::Query)?.swap_remove(0)
+                }
+            };
             let vectors = embedding.embed(&texts, EmbeddingKind::Passage)?;
-            let similarities = vectors.iter().map(|vector| Some(cosine(&asked[0], vector)));
+            let similarities = vectors.iter().map(|vector| Some(cosine(&asked, vector)));
             let similarities = similarities.chain(std::iter::repeat(None));
             for (passage, similarity) in list.passages.iter_mut().zip(similarities) {
                 passage.similarity = similarity;

@@ -7,6 +7,7 @@ mod lexical_index;
 mod lookup;
 mod narrowing;
 mod searched_pipeline;
+mod sought;
 mod statement;
 mod surroundings;
 mod text;
@@ -22,6 +23,7 @@ pub use self::communities::CommunityPassages;
 use self::filter_sql::FilterSql;
 pub use self::narrowing::{Connections, Narrowing};
 pub use self::searched_pipeline::SearchedPipeline;
+pub use self::sought::SoughtQuestion;
 pub use self::statement::source_key;
 use self::statement::{StatementParts, Statements};
 pub use self::surroundings::EntitySurroundings;
@@ -164,10 +166,15 @@ impl Search {
 
     /// The passages for `query`, best first, and what was read in it of which chunks are wanted.
     pub fn findings(&self, query: &str) -> Result<SearchFindings> {
-        match self.searched.reading(|| self.found(query))? {
+        self.findings_of(&SoughtQuestion::asked(query))
+    }
+
+    /// The passages for `question`, best first, and what was read in it of which chunks are wanted.
+    pub fn findings_of(&self, question: &SoughtQuestion<'_>) -> Result<SearchFindings> {
+        match self.searched.reading(|| self.found(question))? {
             Some(found) => Ok(found),
             // What a model wrote of the question is remembered.
-            None => self.renewed()?.findings(query),
+            None => self.renewed()?.findings_of(question),
         }
     }
 
@@ -178,16 +185,17 @@ impl Search {
         Search { context: self.context, ..renewed }.with_condition(self.condition.clone())
     }
 
-    /// The passages for `query`, best first; `None` where another generation of chunks has taken this one's
+    /// The passages for `question`, best first; `None` where another generation of chunks has taken this one's
     /// place.
-    fn found(&self, query: &str) -> Result<Option<SearchFindings>> {
+    fn found(&self, question: &SoughtQuestion<'_>) -> Result<Option<SearchFindings>> {
+        let query = question.text;
         let rewriting = match &self.rewriter {
             Some(rewriter) => rewritten(rewriter, query, &self.context)?,
             None => Rewriting::none(query),
         };
         let narrower = self.narrower(rewriting.filter.as_ref())?;
         let filter = narrower.as_ref().unwrap_or(&self.filter);
-        let (vector, asked) = self.ask(query, &rewriting)?;
+        let (vector, asked) = self.ask(question, &rewriting)?;
         let Some(_locked) = self.searched.lock() else { return Ok(None) };
         let statements = Statements::new(self, filter);
         if !self.searched.is_named {

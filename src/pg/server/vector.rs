@@ -5,15 +5,16 @@
 
 use std::cell::Cell;
 
-use pgrx::callconv::{BoxRet, FcInfo};
-use pgrx::datum::Datum;
+use pgrx::callconv::{Arg, ArgAbi, BoxRet, FcInfo};
+use pgrx::datum::{Datum, FromDatum};
 use pgrx::prelude::*;
 use pgrx::{IntoDatum, impl_sql_translatable};
 
 use super::error::OrReport;
 use super::{sql, syscache};
+use crate::error::Error;
 
-/// A vector on its way into SQL.
+/// A vector on its way into SQL, or out of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Vector(pub Vec<f32>);
 
@@ -37,6 +38,41 @@ impl IntoDatum for Vector {
 
     fn type_oid() -> pg_sys::Oid {
         type_oid()
+    }
+}
+
+impl FromDatum for Vector {
+    unsafe fn from_polymorphic_datum(
+        datum: pg_sys::Datum,
+        is_null: bool,
+        _: pg_sys::Oid,
+    ) -> Option<Self> {
+        if is_null {
+            return None;
+        }
+        let given = datum.cast_mut_ptr::<pg_sys::varlena>();
+        // SAFETY: the datum is a vector that is not NULL. Detoasted, it has a four-byte header, and as many
+        // elements as its dimension says; a copy that was made for that is ours.
+        unsafe {
+            let whole = pg_sys::pg_detoast_datum(given);
+            let body = whole.cast::<u8>().add(pg_sys::VARHDRSZ);
+            let count = usize::try_from(body.cast::<i16>().read()).unwrap_or_default();
+            let elements = std::slice::from_raw_parts(body.add(4).cast::<f32>(), count).to_vec();
+            if whole != given {
+                pg_sys::pfree(whole.cast());
+            }
+            Some(Vector(elements))
+        }
+    }
+}
+
+// SAFETY: a function that takes it is declared to take a vector, by the SQL name above.
+unsafe impl<'fcx> ArgAbi<'fcx> for Vector {
+    unsafe fn unbox_arg_unchecked(arg: Arg<'_, 'fcx>) -> Self {
+        let index = arg.index();
+        // SAFETY: by this function's contract.
+        let given = unsafe { arg.unbox_arg_using_from_datum() };
+        given.ok_or_else(|| Error::invalid(format!("argument {} is NULL", index + 1))).or_report()
     }
 }
 

@@ -4,9 +4,9 @@ use std::collections::{HashMap, HashSet};
 
 use pgrx::pg_sys;
 
-use super::Search;
 use super::statement::{self, Statements};
 use super::text::TsVector;
+use super::{Search, SoughtQuestion};
 use crate::embed::{Embedder, EmbeddingKind};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::ragd::embed::Embedding;
@@ -41,10 +41,10 @@ struct Sides {
 
 impl Search {
     /// What `rewriting` is looked up by, and the vector of the question itself. All that is
-    /// embedded in the same way is embedded together.
+    /// embedded in the same way is embedded together; a vector of the caller's stands for all of it.
     pub(super) fn ask(
         &self,
-        question: &str,
+        question: &SoughtQuestion<'_>,
         rewriting: &Rewriting,
     ) -> Result<(Option<Vector>, Vec<LookupTerms>)> {
         let lookups = &rewriting.lookups;
@@ -59,7 +59,10 @@ impl Search {
                 asked.map(|(words, question)| LookupTerms { vector: None, words, question });
             return Ok((None, asked.collect()));
         }
-        let (own, vectors) = self.embed(question, lookups)?;
+        let (own, vectors) = match question.vector_for(self.pipeline())? {
+            Some(Vector(given)) => (given.clone(), vec![given.clone(); lookups.len()]),
+            None => self.embed(question.text, lookups)?,
+        };
         let asked = words.into_iter().zip(vectors).map(|((words, question), vector)| {
             let vector = Some(Vector(vector));
             LookupTerms { vector, words, question }
