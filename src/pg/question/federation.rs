@@ -33,6 +33,8 @@ pub struct FederatedSearch {
     /// At least one.
     searches: Vec<Search>,
     k: usize,
+    /// Passages of all together that are passed over.
+    passed_over: usize,
     /// The model by which similarities of all pipelines compare.
     model: String,
     /// The columns of metadata that all have.
@@ -50,8 +52,9 @@ pub struct FederatedPipeline {
 impl FederatedSearch {
     /// Looks up what the options of each of `pipelines` say of a search for `k` chunks, of which there is at
     /// least one. The options of several say `k` themselves.
-    pub fn new(pipelines: Vec<FederatedPipeline>, usual_k: i32) -> Result<Self> {
+    pub fn new(mut pipelines: Vec<FederatedPipeline>, usual_k: i32) -> Result<Self> {
         let is_alone = pipelines.len() == 1;
+        let page = if is_alone { None } else { page_of_all(&mut pipelines, usual_k)? };
         let search = |FederatedPipeline { searched, options }: FederatedPipeline| {
             let name = searched.pipeline.name.clone();
             let search = Search::new(searched, &options, usual_k);
@@ -63,7 +66,8 @@ impl FederatedSearch {
         };
         Ok(FederatedSearch {
             context: if is_alone { first.context } else { CallContext::query() },
-            k: first.k(),
+            k: page.map_or(first.k(), |it| it.k),
+            passed_over: page.map_or(0, |it| it.passed_over),
             model: common_model(&searches)?,
             columns: common_columns(&searches),
             searches,
@@ -143,7 +147,9 @@ impl FederatedSearch {
             let by_reranker =
                 scale.is_some() && self.searches.iter().all(|it| it.reranker_scale() == scale);
             self.compare(question, &mut lists)?;
-            Ok(federated(lists, by_reranker, self.k))
+            let mut all = federated(lists, by_reranker, self.passed_over + self.k);
+            all.drain(..self.passed_over.min(all.len()));
+            Ok(all)
         })?;
         Ok((federated, filters))
     }
@@ -172,12 +178,13 @@ impl FederatedSearch {
         let asked = self.searches.iter().filter(is_asked);
         let searches =
             asked.map(|search| search.narrowed(narrowing)).collect::<Result<Vec<_>>>()?;
-        let Some(first) = searches.first() else {
+        if searches.is_empty() {
             return Err(Error::invalid("no pipeline is asked"));
-        };
+        }
         Ok(FederatedSearch {
             context: self.context,
-            k: first.k(),
+            k: narrowing.k.map_or(self.k, |k| k as usize),
+            passed_over: 0,
             model: common_model(&searches)?,
             columns: common_columns(&searches),
             searches,
@@ -285,6 +292,30 @@ impl FederatedSearch {
         }
         Ok(())
     }
+}
+
+/// A page of what several pipelines give.
+#[derive(Clone, Copy)]
+struct FederatedPage {
+    k: usize,
+    passed_over: usize,
+}
+
+/// The page that is asked for, if one is. Each pipeline then gives all of its candidates, so that the order of all
+/// together is the same for each page.
+fn page_of_all(pipelines: &mut [FederatedPipeline], usual_k: i32) -> Result<Option<FederatedPage>> {
+    let mut page = None;
+    for FederatedPipeline { options, .. } in pipelines {
+        let k = options.options.k.unwrap_or(usual_k);
+        let passed_over = options.options.retrieve.passed_over();
+        let checked = options.options.retrieve.check_page(k.unsigned_abs());
+        options.named(&["retrieve.candidates", "k"], checked)?;
+        if options.options.retrieve.offset.take().is_some() {
+            options.options.k = i32::try_from(options.options.retrieve.candidates).ok();
+            page = Some(FederatedPage { k: k as usize, passed_over });
+        }
+    }
+    Ok(page)
 }
 
 /// The model of the most pipelines, the first of those that are of as many. One behind a provider, where each

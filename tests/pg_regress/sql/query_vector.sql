@@ -11,6 +11,9 @@ INSERT INTO docs VALUES
     (3, 'Das Passwort wird auf der Seite Einstellungen zurückgesetzt.', 'de'),
     (4, 'Visitors park their cars behind the mill.', 'en'),
     (5, 'Forgotten passwords are reset by mail.', 'en');
+ALTER TABLE docs ENABLE ROW LEVEL SECURITY;
+CREATE POLICY english ON docs TO regress_reader USING (lang = 'en');
+GRANT SELECT ON docs TO regress_reader;
 SELECT rag_create_pipeline('docs', 'body', metadata => ARRAY['lang'], refresh => 'sync');
 
 -- The question's own vector finds what the question finds, in both modes.
@@ -70,9 +73,6 @@ SELECT rag_create_pipeline('tickets', 'note', name => 'other', model => 'all-min
 SELECT fails($$SELECT * FROM rag_retrieve('password', '{docs,other}', query_vector => array_fill(1, ARRAY[384])::vector)$$);
 
 -- Row-level security decides what is found.
-ALTER TABLE docs ENABLE ROW LEVEL SECURITY;
-CREATE POLICY english ON docs TO regress_reader USING (lang = 'en');
-GRANT SELECT ON docs, docs_rag, docs_rag_chunks TO regress_reader;
 SELECT embedding::text AS german FROM docs_rag WHERE source_id = 3 \gset
 SET ROLE regress_reader;
 SELECT rank, source_key, dense_rank FROM rag_retrieve(NULL, 'docs', k => 1, query_vector => :'german');
