@@ -85,6 +85,7 @@ const QUESTIONS: &[&str] = &[
     "SELECT rag_context('harbour', 'vk')",
     "SELECT rag_prompt('harbour', 'vk')",
     "SELECT rag_explain('harbour', 'vk')",
+    "SELECT rag_retrieve_batch(ARRAY['harbour', 'boats'], 'vk')",
     "SELECT rag_rerank('harbour', ARRAY['a boat', 'a harbour'])",
     "SELECT rag_embed('harbour'), rag_embed_batch(ARRAY['harbour'])",
     "SELECT rag_chunk('One. Two.'), rag_verify('a', ARRAY['b']), rag.strategies()",

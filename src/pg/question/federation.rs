@@ -17,7 +17,6 @@ use crate::pg::ragd::call_context::CallContext;
 use crate::pg::ragd::embed::Embedding;
 use crate::pg::ragd::trace;
 use crate::pg::server::guc::Caching;
-use crate::pg::server::vector::Vector;
 use crate::retrieve::Passage;
 use crate::retrieve::federation::{FederatedList, federated};
 use crate::source::Source;
@@ -103,6 +102,18 @@ impl FederatedSearch {
     /// The name of the model that embeds what is compared with the question.
     pub fn model(&self) -> &str {
         &self.model
+    }
+
+    /// The models that embed a question, each once, and how they are called for it.
+    pub fn embedding_models(&self) -> Vec<(&str, CallContext)> {
+        let mut models: Vec<(&str, CallContext)> = Vec::new();
+        for search in self.searches.iter().filter(|it| it.embeds()) {
+            let model = search.pipeline().model.as_str();
+            if !models.iter().any(|(known, _)| *known == model) {
+                models.push((model, search.context));
+            }
+        }
+        models
     }
 
     /// The columns of metadata that each chunk has: of several pipelines, those that all have.
@@ -276,8 +287,8 @@ impl FederatedSearch {
             let texts = list.passages[..list.compared].iter().map(|it| it.content.clone());
             let texts: Vec<String> = texts.collect();
             let mut embedding = Embedding::with_model(Some(&self.model), search.context)?;
-            let asked = match question.vector {
-                Some(Vector(given)) => given.clone(),
+            let asked = match question.known(&self.model) {
+                Some(known) => known.to_vec(),
                 None => {
                     let text = [question.text.to_owned()];
                     embedding.embed(&text, EmbeddingKind::Query)?.swap_remove(0)
@@ -352,12 +363,5 @@ fn common_columns(searches: &[Search]) -> Vec<ViewColumn> {
 
 /// An error of one of several pipelines.
 fn about(pipeline: &str, error: Error) -> Error {
-    let about = format!("It is about pipeline \"{pipeline}\", one of those that are asked.");
-    match error.detail_text() {
-        None => error.detail(about),
-        Some(known) => {
-            let detail = format!("{known}\n{about}");
-            error.detail(detail)
-        }
-    }
+    error.fact(format!("It is about pipeline \"{pipeline}\", one of those that are asked."))
 }

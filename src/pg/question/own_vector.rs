@@ -20,14 +20,14 @@ pub fn sought<'a>(text: Option<&'a str>, vector: Option<&'a Vector>) -> Result<S
     // As pgvector adds them up, which knows no cosine of a sum that is not above 0 and finite.
     let square: f32 = elements.iter().map(|element| element * element).sum();
     if square <= 0.0 || !square.is_finite() {
-        let square: f64 = elements.iter().map(|element| f64::from(*element).powi(2)).sum();
-        let length = square.sqrt();
-        let message =
-            format!("query_vector must be longer than 0 and shorter than 1e19, not {length}");
-        return Err(Error::invalid(message));
+        let what = match square <= 0.0 {
+            true => "has the length 0, and so no direction",
+            false => "is longer than 1e19",
+        };
+        return Err(Error::invalid(format!("query_vector {what}")));
     }
     let text = text.filter(|text| !text.trim().is_empty()).unwrap_or_default();
-    Ok(SoughtQuestion { text, vector })
+    Ok(SoughtQuestion { vector, ..SoughtQuestion::asked(text) })
 }
 
 /// Has each of `pipelines` look for the vector of the caller's, if there is one.
@@ -82,5 +82,36 @@ fn check_needs_no_words(options: &AskedOptions) -> Result<()> {
     match retrieve.reranker() {
         None => Ok(()),
         Some(name) => options.named(&["retrieve.rerank"], needs_words("rerank", name)),
+    }
+}
+
+#[cfg(feature = "pg_test")]
+mod tests {
+    use pgrx::prelude::*;
+
+    use super::*;
+
+    #[pg_extern]
+    fn a_question_may_be_left_out_beside_a_vector() {
+        let vector = Vector(vec![0.0, 1.0]);
+        let check = |text: Option<&str>, sought_for: &str| {
+            assert_eq!(sought(text, Some(&vector)).unwrap().text, sought_for);
+        };
+        check(None, "");
+        check(Some(" \n"), "");
+        check(Some("Why?"), "Why?");
+        assert!(sought(None, None).is_err() && sought(Some(" "), None).is_err());
+    }
+
+    #[pg_extern]
+    fn a_vector_must_have_a_direction() {
+        let check = |elements: Vec<f32>, end: &str| {
+            let error = sought(Some("Why?"), Some(&Vector(elements))).unwrap_err();
+            assert!(error.message().ends_with(end), "{error}");
+        };
+        check(vec![0.0; 3], "no direction");
+        check(vec![3e30, 4e30], "longer than 1e19");
+        assert!(sought(None, Some(&Vector(vec![1e18, 1.0]))).is_ok());
+        assert!(sought(None, Some(&Vector(vec![1e-18]))).is_ok());
     }
 }

@@ -4,6 +4,7 @@ use pgrx::Uuid;
 use serde_json::Value;
 
 use super::answer::{self, Answer, AnswerStream, CheckOptions, Record};
+use super::batch::QuestionBatch;
 use super::conversation::{Conversation, Turn};
 use super::fallback::AnsweredQuestion;
 use super::federation::{FederatedPipeline, FederatedSearch};
@@ -95,8 +96,32 @@ impl QuestionRequest<'_> {
         FederatedSearch::new(pipelines, FOUND)?.find(&question)
     }
 
+    /// The chunks that speak of each of `questions`, question by question. Of a question that is NULL there are none.
+    pub fn retrieve_each(mut self, questions: Vec<Option<String>>) -> Result<QuestionBatch> {
+        let call = CallOptions::read(&self.arguments, self.options.take())?;
+        QuestionBatch::new(&self, &call, questions)
+    }
+
+    /// A search of the pipelines that were chosen.
+    pub(super) fn search(
+        &self,
+        call: &CallOptions,
+        chosen: &[ChosenPipeline],
+    ) -> Result<FederatedSearch> {
+        FederatedSearch::new(self.asked(call, chosen, FOUND)?.pipelines, FOUND)
+    }
+
+    /// Whether other pipelines than those that were chosen may be for another question.
+    pub(super) fn depends_on_question(
+        &self,
+        call: &CallOptions,
+        chosen: &[ChosenPipeline],
+    ) -> bool {
+        route::is_open(self.pipeline, &call.options.retrieve) || chosen.len() >= route::SEARCHED
+    }
+
     /// The pipelines that the question goes to.
-    fn chosen(&self, call: &CallOptions, text: &str) -> Result<Vec<ChosenPipeline>> {
+    pub(super) fn chosen(&self, call: &CallOptions, text: &str) -> Result<Vec<ChosenPipeline>> {
         match route::several(self.pipeline, text)? {
             Some(chosen) => Ok(chosen),
             None => Ok(vec![route::pipeline_for(self.pipeline, text, call)?]),

@@ -17,7 +17,7 @@ use crate::rewrite::route::{self, AUTO, Choice, Route, TEMPLATE};
 use crate::vector::cosine;
 
 /// Most pipelines that are searched for a question.
-const SEARCHED: usize = 32;
+pub(super) const SEARCHED: usize = 32;
 
 /// The pipeline that is asked.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

@@ -23,7 +23,7 @@ pub use self::communities::CommunityPassages;
 use self::filter_sql::FilterSql;
 pub use self::narrowing::{Connections, Narrowing};
 pub use self::searched_pipeline::SearchedPipeline;
-pub use self::sought::SoughtQuestion;
+pub use self::sought::{ModelVector, SoughtQuestion};
 pub use self::statement::source_key;
 use self::statement::{StatementParts, Statements};
 pub use self::surroundings::EntitySurroundings;
@@ -240,6 +240,11 @@ impl Search {
         let first = passed_over as i32 + 1;
         let numbered = (first..).zip(hits).map(|(rank, hit)| Passage { rank, ..hit.passage });
         Ok(numbered.collect())
+    }
+
+    /// Whether it looks vectors up, and not words alone.
+    pub fn embeds(&self) -> bool {
+        self.mode != SearchMode::Lexical
     }
 
     /// How many chunks are returned at most.

@@ -5,6 +5,8 @@ use std::ffi::CStr;
 
 use pgrx::prelude::*;
 
+use crate::error::{Error, ErrorKind, Result};
+
 /// The role that owns what `initdb` makes.
 pub const SUPERUSER: pg_sys::Oid = pg_sys::Oid::from_u32(pg_sys::BOOTSTRAP_SUPERUSERID);
 
@@ -122,6 +124,33 @@ pub fn table_owner(table: pg_sys::Oid) -> pg_sys::Oid {
     };
     // SAFETY: rd_rel of an open relation is valid.
     unsafe { (*relation.rd_rel).relowner }
+}
+
+/// The role that has asked for something which goes on as its rows are fetched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CallerRole(pg_sys::Oid);
+
+impl CallerRole {
+    /// The current role.
+    pub fn current() -> Self {
+        CallerRole(current_role())
+    }
+
+    /// Its number.
+    pub fn oid(self) -> pg_sys::Oid {
+        self.0
+    }
+
+    /// An error where rows are fetched by another role than that as which `what` was done, such as "the question was
+    /// asked": the code behind the rows would have the rights of who fetches them.
+    pub fn check(self, what: &str) -> Result<()> {
+        match current_role() == self.0 {
+            true => Ok(()),
+            false => {
+                Err(Error::new(ErrorKind::NotInState, format!("the role has changed since {what}")))
+            }
+        }
+    }
 }
 
 /// The role whose rights the current code has.

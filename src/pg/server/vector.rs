@@ -100,3 +100,19 @@ fn type_oid() -> pg_sys::Oid {
     KNOWN.set(oid);
     oid
 }
+
+#[cfg(feature = "pg_test")]
+mod tests {
+    use super::*;
+
+    #[pg_extern]
+    fn a_vector_is_read_as_it_was_written() {
+        for elements in [vec![1.0, -2.5, 0.0], vec![0.5; 16_000]] {
+            let written =
+                Vector(elements.clone()).into_datum().unwrap_or_else(|| panic!("a datum"));
+            // SAFETY: a vector that was just made.
+            let read = unsafe { Vector::from_datum(written, false) };
+            assert_eq!(read, Some(Vector(elements)));
+        }
+    }
+}

@@ -61,7 +61,7 @@ impl Search {
         }
         let (own, vectors) = match question.vector_for(self.pipeline())? {
             Some(Vector(given)) => (given.clone(), vec![given.clone(); lookups.len()]),
-            None => self.embed(question.text, lookups)?,
+            None => self.embed(question, lookups)?,
         };
         let asked = words.into_iter().zip(vectors).map(|((words, question), vector)| {
             let vector = Some(Vector(vector));
@@ -71,18 +71,28 @@ impl Search {
     }
 
     /// The vector of the question, and one for each lookup.
-    fn embed(&self, question: &str, lookups: &[Lookup]) -> Result<(Vec<f32>, Vec<Vec<f32>>)> {
-        let mut embedding = Embedding::with_model(Some(&self.pipeline().model), self.context)?;
-        let mut texts = vec![question.to_owned()];
+    fn embed(
+        &self,
+        question: &SoughtQuestion<'_>,
+        lookups: &[Lookup],
+    ) -> Result<(Vec<f32>, Vec<Vec<f32>>)> {
+        let model = self.pipeline().model.as_str();
+        let mut embedding = Embedding::with_model(Some(model), self.context)?;
+        let (question, known) = (question.text, question.known(model));
+        let mut texts: Vec<String> =
+            known.is_none().then(|| question.to_owned()).into_iter().collect();
         texts.extend(lookups.iter().map(|it| it.text.clone()).filter(|text| text != question));
-        let vectors = embedding.embed(&texts, EmbeddingKind::Query)?;
+        let mut others = match texts.is_empty() {
+            true => Vec::new(),
+            false => embedding.embed(&texts, EmbeddingKind::Query)?,
+        }
+        .into_iter();
         let passages: Vec<String> = lookups.iter().flat_map(|it| it.passages.clone()).collect();
         let mut passages = match passages.is_empty() {
             true => Vec::new(),
             false => embedding.embed(&passages, EmbeddingKind::Passage)?,
         };
-        let own = vectors[0].clone();
-        let mut others = vectors.into_iter().skip(1);
+        let own = known.map(<[f32]>::to_vec).or_else(|| others.next()).unwrap_or_default();
         let vector = |lookup: &Lookup| {
             let is_other = lookup.text != question;
             let text = if is_other { others.next() } else { None }.unwrap_or_else(|| own.clone());
