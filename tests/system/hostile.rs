@@ -102,6 +102,7 @@ const QUESTIONS: &[&str] = &[
     "TABLE rag.stat_pipeline",
     "TABLE rag.stat_usage",
     "TABLE rag.stat_budget",
+    "TABLE rag.answer_log",
     "TABLE rag.eval_summary",
     "TABLE rag.eval_score",
     "TABLE rag.eval_floor_status",
