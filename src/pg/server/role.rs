@@ -213,6 +213,34 @@ pub fn as_owner_of(table: pg_sys::Oid) -> Acting {
     Acting::as_role(owner)
 }
 
+/// The schema of a relation, quoted, where the current role may look up nothing in it; `None` also for a relation that
+/// is gone.
+pub fn barred_schema(relation: pg_sys::Oid) -> Option<String> {
+    // SAFETY: look-ups by OID, which know what is not there any more; the name is of this memory context.
+    unsafe {
+        let schema = pg_sys::get_rel_namespace(relation);
+        let name = pg_sys::get_namespace_name(schema);
+        if name.is_null() || may_use_schema(schema) {
+            return None;
+        }
+        Some(pgrx::spi::quote_identifier(CStr::from_ptr(name).to_string_lossy()))
+    }
+}
+
+fn may_use_schema(schema: pg_sys::Oid) -> bool {
+    let right = pg_sys::ACL_USAGE.into();
+    // SAFETY: a look-up by OID of a schema that was found.
+    #[cfg(feature = "pg15")]
+    let answer = unsafe { pg_sys::pg_namespace_aclcheck(schema, current_role(), right) };
+    // SAFETY: as above.
+    #[cfg(not(feature = "pg15"))]
+    let answer = unsafe {
+        let class = pg_sys::NamespaceRelationId;
+        pg_sys::object_aclcheck(class, schema, current_role(), right)
+    };
+    answer == pg_sys::AclResult::ACLCHECK_OK
+}
+
 /// Whether the current role may read a relation, or some of its columns.
 pub fn may_select(relation: pg_sys::Oid) -> bool {
     let (role, right) = (current_role(), pg_sys::ACL_SELECT.into());
