@@ -52,7 +52,7 @@ with tempfile.TemporaryDirectory() as folder:
         assert connection.scalar(text("SELECT to_regclass('page_search.page_rag_chunks') IS NOT NULL"))
         assert compare_metadata(MigrationContext.configure(connection), Base.metadata) == []
         # It would, if it were told to look there.
-        told = {"include_schemas": True, "include_name": lambda name, kind, _: kind != "schema" or name == "page_search"}
+        told = {"include_schemas": True, "include_name": lambda it, kind, _: kind != "schema" or it == "page_search"}
         seen = compare_metadata(MigrationContext.configure(connection, opts=told), Base.metadata)
         assert "page_rag_chunks" in {entry[1].name for entry in seen if entry[0] == "remove_table"}, seen
 
