@@ -14,7 +14,7 @@ source "$(dirname "$0")/kept.sh"
 cd "$PG_RAG_SOURCE"
 
 DRIVERS=(pages package client langchain llamaindex psycopg asyncpg sqlalchemy alembic django node_pg postgres_js drizzle
-    knex prisma go jdbc sqlx ruby_pg sequel pgbouncer replication grafana bi)
+    knex prisma go jdbc sqlx ruby_pg sequel pgbouncer replication postgrest grafana bi)
 PROGRAMS=$PG_RAG_SOURCE/tests/drivers
 KEPT=$PG_RAG_CACHE/drivers
 
@@ -295,6 +295,12 @@ expect() {
     found=$("${subscribe[@]}" -At -c "SELECT rag_wait('page')" \
         -c "SELECT string_agg(source_id::text, ' ' ORDER BY source_id) FROM page_rag" | tail -n 1)
     [[ $found == "$1" ]] || { echo "chunks of $found, not of $1" >&2 && return 1; }
+}
+
+# What PostgREST sends, without it: its server is no package of Debian.
+try_postgrest() {
+    database postgrest
+    "$PSQL" -qX -v ON_ERROR_STOP=1 -f "$PROGRAMS/postgrest/postgrest.sql"
 }
 
 try_bi() {

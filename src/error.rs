@@ -163,6 +163,16 @@ impl Error {
         self
     }
 
+    /// Adds one more fact, in a line behind the detail where there is one.
+    #[must_use]
+    pub fn fact(self, fact: String) -> Self {
+        let detail = match &self.detail {
+            None => fact,
+            Some(known) => format!("{known}\n{fact}"),
+        };
+        self.detail(detail)
+    }
+
     /// Adds how long to wait before the same can be tried again.
     #[must_use]
     pub fn retry_after(mut self, delay: Duration) -> Self {

@@ -20,6 +20,8 @@
 //! their texts. So this says how long something takes and not how good it is. `--embedded` as large as
 //! `--chunks` has all of them embedded.
 //!
+//! Then a hundred questions are looked up by `rag_retrieve_batch` and one by one, none of which the server has seen.
+//!
 //! The server runs in a temporary folder (`TMPDIR`) with the PostgreSQL that `PG_RAG_PG_CONFIG` names.
 //! The sets are those of `$PG_RAG_DATA` (default `../shared/data`).
 
@@ -39,6 +41,7 @@ mod report;
 #[allow(dead_code)]
 mod sets;
 
+mod batch;
 mod by_hand;
 mod settings;
 mod tables;
@@ -78,7 +81,7 @@ fn main() -> Result<()> {
     fill(&cluster, &texts, &settings, &mut report)?;
     let sides = measure(&cluster, &texts.questions, settings.questions)?;
     show(&sides, &mut report);
-    Ok(())
+    batch::measure(&cluster, &texts.questions, &mut report)
 }
 
 fn fill(cluster: &Cluster, texts: &Texts, settings: &Settings, report: &mut Report) -> Result<()> {
@@ -200,6 +203,7 @@ fn show(sides: &[Side], report: &mut Report) {
     report.note("goal: 5 ms without embedding, p50, and twice as fast as by hand");
 }
 
+/// The value below which `share` of the times lie, in milliseconds.
 fn percentile(times: &[f64], share: f64) -> f64 {
     let mut sorted = times.to_vec();
     sorted.sort_by(f64::total_cmp);

@@ -172,7 +172,8 @@ CREATE FUNCTION rag_retrieve(
     filter   jsonb DEFAULT NULL,
     rewrite  text DEFAULT NULL,
     rerank   text DEFAULT NULL,
-    options  jsonb DEFAULT '{}'
+    options  jsonb DEFAULT '{}',
+    query_vector vector DEFAULT NULL
 ) RETURNS TABLE (
     rank         integer,
     score        double precision,
@@ -192,7 +193,38 @@ CREATE FUNCTION rag_retrieve(
 )
 STABLE PARALLEL RESTRICTED COST 100000 ROWS 5
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_retrieve_wrapper';
-COMMENT ON FUNCTION rag_retrieve IS 'the chunks most relevant to a question, best first; mode is dense, lexical or hybrid';
+COMMENT ON FUNCTION rag_retrieve IS 'the chunks most relevant to a question, or nearest to query_vector, best first; mode is dense, lexical or hybrid';
+
+CREATE FUNCTION rag_retrieve_batch(
+    questions text[],
+    pipeline text DEFAULT NULL,
+    k        integer DEFAULT NULL,
+    mode     text DEFAULT NULL,
+    filter   jsonb DEFAULT NULL,
+    rewrite  text DEFAULT NULL,
+    rerank   text DEFAULT NULL,
+    options  jsonb DEFAULT '{}'
+) RETURNS TABLE (
+    question_no  integer,
+    rank         integer,
+    score        double precision,
+    source_key   text,
+    chunk_id     bigint,
+    chunk_no     integer,
+    content      text,
+    start_char   integer,
+    end_char     integer,
+    heading      text,
+    metadata     jsonb,
+    dense_rank   integer,
+    lexical_rank integer,
+    rerank_score double precision,
+    pipeline     text,
+    via          text[]
+)
+STABLE PARALLEL RESTRICTED COST 1000000 ROWS 500
+LANGUAGE c AS 'MODULE_PATHNAME', 'rag_retrieve_batch_wrapper';
+COMMENT ON FUNCTION rag_retrieve_batch IS 'the chunks most relevant to each of several questions, which are embedded in batches; question by question, best first';
 
 CREATE FUNCTION rag_graph(
     question text,

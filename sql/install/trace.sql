@@ -74,6 +74,39 @@ SELECT pg_catalog.pg_extension_config_dump('rag.trace_log', '');
 SELECT pg_catalog.pg_extension_config_dump('rag.feedback', '');
 SELECT pg_catalog.pg_extension_config_dump('rag.feedback_id_seq', '');
 
+-- As the caller, so that the policies of both tables hold.
+CREATE VIEW rag.answer_log WITH (security_invoker = true) AS
+SELECT t.id AS trace_id, t.created_at AS answered_at, t.owner AS role, t.pipeline, t.strategy, t.llm, t.question, t.answer,
+       NOT t.supported AS refused, t.confidence, t.ms AS latency_ms, t.embedding_tokens, t.llm_calls, t.llm_tokens, t.cost,
+       coalesce(f.ratings, 0) AS ratings, f.rating, f.rating < 0.5::real AS disliked, f.comments
+FROM rag.trace_log AS t
+LEFT JOIN (
+    SELECT trace, pg_catalog.count(*)::integer AS ratings, pg_catalog.avg(score)::real AS rating,
+           pg_catalog.array_agg(comment ORDER BY created_at, id) FILTER (WHERE comment <> ''::text) AS comments
+    FROM rag.feedback GROUP BY trace
+) AS f ON f.trace = t.id;
+COMMENT ON VIEW rag.answer_log IS 'what was asked, answered, refused and disliked: a row for each answer that has a trace, of roles whose rights the caller has';
+COMMENT ON COLUMN rag.answer_log.trace_id IS 'id of the row in rag.trace_log, which has the steps';
+COMMENT ON COLUMN rag.answer_log.answered_at IS 'when the answer was done';
+COMMENT ON COLUMN rag.answer_log.role IS 'role that asked, by its name then';
+COMMENT ON COLUMN rag.answer_log.pipeline IS 'name that the pipeline had then, or the names of several that were asked together';
+COMMENT ON COLUMN rag.answer_log.strategy IS 'in how many calls the answer was written';
+COMMENT ON COLUMN rag.answer_log.llm IS 'what wrote the answer: extractive, or the foreign server of a language model';
+COMMENT ON COLUMN rag.answer_log.question IS 'as it was looked up; NULL unless rag.trace was full';
+COMMENT ON COLUMN rag.answer_log.answer IS 'what was answered, or the words of a refusal; NULL unless rag.trace was full';
+COMMENT ON COLUMN rag.answer_log.refused IS 'whether the documents were found not to hold the answer; NULL for a stream that was not read to its end';
+COMMENT ON COLUMN rag.answer_log.confidence IS 'how likely the answer is to stand in the documents, from 0 to 1; NULL where that is not known';
+COMMENT ON COLUMN rag.answer_log.latency_ms IS 'how long it took, in milliseconds';
+COMMENT ON COLUMN rag.answer_log.embedding_tokens IS 'tokens that embedding models, their readers and rerankers have read';
+COMMENT ON COLUMN rag.answer_log.llm_calls IS 'calls of language models, repeated ones included';
+COMMENT ON COLUMN rag.answer_log.llm_tokens IS 'tokens that language models have read and written';
+COMMENT ON COLUMN rag.answer_log.cost IS 'what the calls of providers cost, by the prices of rag.price; 0 where none is known';
+COMMENT ON COLUMN rag.answer_log.ratings IS 'how often rag_feedback has rated it';
+COMMENT ON COLUMN rag.answer_log.rating IS 'mean of the ratings, from 0, bad, to 1, good; NULL where there is none';
+COMMENT ON COLUMN rag.answer_log.disliked IS 'whether the mean is below 0.5; NULL where there is no rating';
+COMMENT ON COLUMN rag.answer_log.comments IS 'what was said with the ratings, the earliest first; NULL if nothing';
+GRANT SELECT ON rag.answer_log TO PUBLIC;
+
 CREATE FUNCTION rag_explain(
     question text,
     pipeline text DEFAULT NULL,

@@ -16,6 +16,19 @@ CROSS JOIN LATERAL (
 JOIN pg_catalog.pg_class AS t ON t.oid OPERATOR(pg_catalog.=) r.oid
 ORDER BY u.place, r.place, t.relname
 
+-- name: may_create_in
+-- $1: the name of a schema, $2: that of a role. Whether the caller may make relations in it, and whether the role may
+-- use it; no row where it is not there.
+SELECT pg_catalog.has_schema_privilege(n.oid, 'CREATE') AND pg_catalog.has_schema_privilege(n.oid, 'USAGE'),
+       pg_catalog.has_schema_privilege($2::pg_catalog.name, n.oid, 'USAGE')
+FROM pg_catalog.pg_namespace AS n WHERE n.nspname OPERATOR(pg_catalog.=) $1::pg_catalog.name
+
+-- name: schema_of
+-- $1: OID of a relation.
+SELECT n.nspname::pg_catalog.text
+FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
+WHERE c.oid OPERATOR(pg_catalog.=) $1
+
 -- name: content_view
 CREATE VIEW {content_view} AS
 SELECT {keys},

@@ -61,6 +61,8 @@ pub struct RetrieveOptions {
     pub neighbours: u32,
     /// What of the document is returned around each chunk.
     pub expand: Option<Expand>,
+    /// Chunks that were on earlier pages and are passed over; `None`: there are no pages.
+    pub offset: Option<u64>,
     /// How the pipeline `auto` is chosen.
     pub route: Option<Route>,
 }
@@ -141,6 +143,9 @@ pub enum Expand {
     Parent,
 }
 
+/// Most chunks that each side puts forward, and so most that all pages have.
+pub const MOST_CANDIDATES: u32 = 100_000;
+
 /// Most chunks on either side that are part of the same parent: the longest parent there may be,
 /// in the smallest chunks.
 pub const MOST_CHILDREN: u32 = 1_000_000;
@@ -173,6 +178,7 @@ impl Default for RetrieveOptions {
             per_source: None,
             neighbours: 0,
             expand: None,
+            offset: None,
             route: None,
         }
     }
@@ -239,13 +245,37 @@ impl RetrieveOptions {
         }
     }
 
+    /// How many chunks are passed over.
+    #[must_use]
+    pub fn passed_over(&self) -> usize {
+        self.offset.and_then(|offset| usize::try_from(offset).ok()).unwrap_or(0)
+    }
+
+    /// An error where a page of `k` chunks ends behind the candidates, all of which are ranked for each page.
+    pub fn check_page(&self, k: u32) -> Result<()> {
+        let (Some(offset), candidates) = (self.offset, self.candidates) else { return Ok(()) };
+        let end = offset.saturating_add(k.into());
+        if end <= candidates.into() {
+            return Ok(());
+        }
+        let message = format!(
+            "a page of {k} at offset {offset} is beyond the {candidates} candidates of the search"
+        );
+        Err(Error::invalid(message).hint(match end <= MOST_CANDIDATES.into() {
+            true => format!(
+                "Ask for all pages with {{\"retrieve\": {{\"candidates\": {end}}}}} or more."
+            ),
+            false => format!("All pages together have at most {MOST_CANDIDATES} chunks."),
+        }))
+    }
+
     /// An error that names the first value out of its range.
     pub fn check(&self) -> Result<()> {
         if let Some(threshold) = self.threshold.filter(|t| !(-1.0..=1.0).contains(t)) {
             return Err(out_of_range("retrieve.threshold", "between -1 and 1", threshold)
                 .hint("It is the least cosine similarity between question and chunk."));
         }
-        whole("candidates", self.candidates, 1, 100_000)?;
+        whole("candidates", self.candidates, 1, MOST_CANDIDATES)?;
         whole("rerank_candidates", self.rerank_candidates, 1, 1000)?;
         whole("neighbours", self.neighbours, 0, MOST_NEIGHBOURS)?;
         self.per_source.map_or(Ok(()), |most| whole("per_source", most, 1, 10_000))?;
@@ -253,6 +283,10 @@ impl RetrieveOptions {
         share("rerank_weight", self.rerank_weight)?;
         share("mmr", self.mmr)?;
         share("dedupe", self.dedupe)?;
+        if let Some(offset) = self.offset.filter(|it| *it > MOST_CANDIDATES.into()) {
+            let range = format!("between 0 and {MOST_CANDIDATES}");
+            return Err(out_of_range("retrieve.offset", range, offset));
+        }
         if self.neighbours > 0 && self.expand.is_some_and(|expand| expand != Expand::None) {
             return Err(Error::invalid(
                 "the options \"retrieve.neighbours\" and \"retrieve.expand\" exclude each other",
@@ -344,6 +378,23 @@ mod tests {
     }
 
     #[test]
+    fn a_page_lies_within_the_candidates() {
+        let check = |options, k, hint: Option<&str>| {
+            let error = read(options).check_page(k).err();
+            let said = error.map(|it| it.hint_text().unwrap_or_default().to_owned());
+            assert_eq!(said.as_deref(), hint);
+        };
+        check(json!({}), 10_000, None);
+        check(json!({"offset": 0}), 100, None);
+        check(json!({"offset": 90}), 10, None);
+        let more = "Ask for all pages with {\"retrieve\": {\"candidates\": 101}} or more.";
+        check(json!({"offset": 91}), 10, Some(more));
+        check(json!({"offset": 91, "candidates": 101}), 10, None);
+        let most = "All pages together have at most 100000 chunks.";
+        check(json!({"offset": 100_000, "candidates": 100_000}), 1, Some(most));
+    }
+
+    #[test]
     fn what_is_out_of_range_is_named() {
         let check = |options, message: &str| {
             let error = read(options).check().unwrap_err();
@@ -371,6 +422,10 @@ mod tests {
         check(json!({"mmr": 1.1}), "\"retrieve.mmr\" must be");
         check(json!({"dedupe": 7}), "\"retrieve.dedupe\" must be");
         check(json!({"neighbours": 1, "expand": "section"}), "exclude each other");
+        check(
+            json!({"offset": 5_000_000_000_u64}),
+            "option \"retrieve.offset\" must be between 0 and 100000, not 5000000000",
+        );
         check(json!({"fusion": "weighted", "rrf_k": 1}), "is for the fusion \"rrf\" alone");
         check(
             json!({"recency": {"column": "a", "half_life": 0}}),

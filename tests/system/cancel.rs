@@ -47,6 +47,7 @@ const ORDINARY: &[(&str, &str)] = &[
     ("prompt", "'How do I reset a password?'"),
     ("query", "'How do I reset a password?'"),
     ("question", "'How do I reset a password?'"),
+    ("questions", "ARRAY['How do I reset a password?']"),
     ("source", "'docs'"),
     ("timeout", "'1 hour'"),
 ];
@@ -68,6 +69,8 @@ const MORE: &[&str] = &[
     "SELECT * FROM rag_retrieve((SELECT string_agg(i::text, ' ') FROM generate_series(1, 500000) i), mode => 'lexical')",
     "SELECT rag_to_tsvector('simple', repeat('数据库', 3000000))",
     "SELECT rag_question_to_tsquery('simple', repeat('数据库，', 3000000))",
+    "SELECT count(*) FROM rag_retrieve_batch(array_fill('How do I reset a password?'::text, ARRAY[100000]))",
+    "SELECT count(*) FROM rag_retrieve_batch(array_fill(repeat('word ', 100000), ARRAY[1000]), mode => 'lexical')",
     "SELECT * FROM rag_rerank(repeat('word ', 1000000), array_fill(repeat('word ', 1000), ARRAY[500]))",
     "SELECT r.* FROM (SELECT set_config('rag.embedding_model', 'multilingual-e5-small', true) AS model) AS s, \
         rag_rerank(repeat('word ', 1000000) || left(s.model, 0), array_fill(repeat('word ', 4000), ARRAY[500]), 'reader') AS r",

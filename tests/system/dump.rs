@@ -10,6 +10,7 @@ use super::provider;
 /// A pipeline with all that is unusual: schema, capitals, composite key, an expression.
 const UNUSUAL: &str = r#"
     CREATE SCHEMA "My Docs";
+    CREATE SCHEMA "My Chunks";
     CREATE TABLE "My Docs"."Pages" (
         "Site" text, "No" integer, "Title" text, body text, lang text,
         PRIMARY KEY ("Site", "No"));
@@ -17,7 +18,8 @@ const UNUSUAL: &str = r#"
         ('intranet', 1, 'Canteen', 'Lunch is served from noon to two.', 'en'),
         ('intranet', 2, 'Parking', 'Visitors park behind the mill.', 'en');
     SELECT rag_create_pipeline('"My Docs"."Pages"', '"Title" || '': '' || body', 'pages', refresh => 'sync',
-        metadata => ARRAY['lang'], chunking => '{"by": "sentence", "max_tokens": 64, "overlap": 8}');
+        metadata => ARRAY['lang'], chunking => '{"by": "sentence", "max_tokens": 64, "overlap": 8}',
+        options => '{"relations_schema": "My Chunks"}');
     ALTER TABLE "My Docs"."Pages" RENAME COLUMN body TO "Body Text";
     ALTER TABLE docs RENAME TO manuals;
     SELECT rag_template_set('standard', 'Reply from {{ sources }} to {{ question }}', 'ours');
@@ -81,7 +83,7 @@ fn goes_on(client: &mut Client) {
                   WHERE source_key::jsonb = '{"Site": "shop", "No": 1}'"#;
     assert_eq!(count(client, shop), 1, "the new row is found");
     let gone =
-        r#"SELECT count(*) FROM "My Docs".pages_rag_chunks WHERE "source_Site" = 'intranet'"#;
+        r#"SELECT count(*) FROM "My Chunks".pages_rag_chunks WHERE "source_Site" = 'intranet'"#;
     assert_eq!(count(client, gone), 1, "the deleted row's chunks are gone");
     let ninety = "SELECT count(*) FROM docs_rag_chunks WHERE content LIKE '%ninety%'";
     assert_eq!(count(client, ninety), 1, "the changed row's chunks are new");

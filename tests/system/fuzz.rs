@@ -150,6 +150,7 @@ fn usual(argument: &Argument) -> &'static str {
     match (argument.name.as_str(), argument.kind.as_str()) {
         ("pipeline" | "source", _) => "'docs'",
         ("question" | "query" | "prompt", "text") => "'How do I reset a password?'",
+        ("questions", "text[]") => "ARRAY['How do I reset a password?']",
         ("content", "text") => "'body'",
         ("eval_set", "text") => "'cases'",
         ("index", _) => "'docs_rag_chunks_tsv_idx'",

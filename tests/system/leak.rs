@@ -168,6 +168,7 @@ fn values(name: &str, kind: &str) -> &'static [&'static str] {
     match (name, kind) {
         ("pipeline", "text") => &["'notes'"],
         ("question" | "query", "text") => &["'What is the code of the launch?'"],
+        ("questions", "text[]") => &["ARRAY['What is the code of the launch?', 'zanzibar']"],
         ("eval_set", "text") => &["'own'", "'zanz'"],
         ("index", "regclass") => &[
             "'plain_tsv'",
@@ -242,6 +243,7 @@ fn shown(function: &str) -> &'static str {
         "rag_retrieve" => {
             "rank, source_key, chunk_id, content, heading, metadata, dense_rank, lexical_rank"
         }
+        "rag_retrieve_batch" => "question_no, rank, source_key, chunk_id, content, metadata",
         "rag_context" => "number, source_key, chunk_id, content, tokens, is_excerpt, metadata",
         "rag_answer_details" => "answer, supported, claims",
         // The score of each chunk is that of rag_retrieve, and who asks second uses fewer tokens.

@@ -10,8 +10,7 @@ use pgrx::spi::SpiHeapTupleData;
 use crate::chunk::ChunkingOptions;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::server::json::Jsonb;
-use crate::pg::server::role::as_superuser;
-use crate::pg::server::role::{current_user, may_select};
+use crate::pg::server::role::{as_superuser, barred_schema, current_user, may_select};
 use crate::pg::server::sql::query;
 use crate::pg::server::{prepared, sql};
 
@@ -131,15 +130,23 @@ pub fn resolve(name: Option<&str>) -> Result<Pipeline> {
 }
 
 /// An error where the caller may read the source of a pipeline, but not its chunks: what was granted on
-/// the source later was not granted on them.
+/// the source later was not granted on them, or their schema is another.
 pub fn check_readable(pipeline: &Pipeline) -> Result<()> {
     let Pipeline { source, view, chunk_table, .. } = pipeline;
+    let role = pgrx::spi::quote_identifier(current_user());
+    if let Some(schema) = [view, chunk_table].iter().find_map(|it| barred_schema(it.oid)) {
+        let message = format!(
+            "permission denied for schema {schema}, which has the chunks of pipeline \"{}\"",
+            pipeline.name
+        );
+        return Err(Error::new(ErrorKind::Forbidden, message)
+            .hint(format!("GRANT USAGE ON SCHEMA {schema} TO {role}.")));
+    }
     if [view, chunk_table].iter().all(|relation| may_select(relation.oid)) {
         return Ok(());
     }
     let message = format!("permission denied for the chunks of pipeline \"{}\"", pipeline.name);
     let relations = [source, view, chunk_table].map(|relation| relation.sql.as_str()).join(", ");
-    let role = pgrx::spi::quote_identifier(current_user());
     Err(Error::new(ErrorKind::Forbidden, message)
         .hint(format!("GRANT SELECT ON {relations} TO {role}.")))
 }

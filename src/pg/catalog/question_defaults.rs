@@ -37,6 +37,7 @@ pub fn read(defaults: Value) -> Result<WrittenOptions> {
     }
     let never = [
         ("answer.conversation", "A conversation is of a role, and is named with each question."),
+        ("retrieve.offset", "It says which page of one question is wanted."),
         ("retrieve.route", "It says how the pipeline is chosen, before that has been done."),
     ];
     match never.into_iter().find(|(path, _)| read.value(path).is_some_and(|it| !it.is_null())) {

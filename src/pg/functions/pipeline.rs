@@ -16,7 +16,7 @@ use crate::pg::derivation::{self, communities, context_lines, mentions, represen
 use crate::pg::ingest::{fill, generation};
 use crate::pg::pipeline::alter::{ContextChange, PipelineAlteration};
 use crate::pg::pipeline::define::{check_chunk_size, check_late, check_title};
-use crate::pg::pipeline::{content, create};
+use crate::pg::pipeline::{content, create, schema};
 use crate::pg::question::defaults;
 use crate::pg::server::error::OrReport;
 use crate::pg::server::json::Jsonb;
@@ -52,6 +52,8 @@ struct CreateOptions {
     tree: Value,
     /// How communities of entities are found.
     communities: Value,
+    /// The schema of what is made; `None`: that of `rag.relations_schema`, or of the source.
+    relations_schema: Option<String>,
 }
 
 impl Default for CreateOptions {
@@ -66,6 +68,7 @@ impl Default for CreateOptions {
             graph: Value::Null,
             tree: Value::Null,
             communities: Value::Null,
+            relations_schema: None,
         }
     }
 }
@@ -287,6 +290,7 @@ impl CreateRequest<'_> {
         let title = self.options.title.as_deref();
         let title = title.map(|title| content::text_expression(&source, "title", title));
         let plan = create::PipelinePlan {
+            schema: schema::of_new(self.options.relations_schema.as_deref(), &source)?,
             key: source.key(self.key.as_deref())?,
             content: content::expression(&source, self.content)?,
             contextual,

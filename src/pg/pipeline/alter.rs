@@ -4,7 +4,7 @@ use pgrx::prelude::*;
 use serde_json::{Map, Value};
 
 use super::define::{check_chunk_size, check_late, check_title};
-use super::{comment, content, create, triggers};
+use super::{comment, content, create, schema, triggers};
 use crate::contextual::{Contextual, ContextualOptions};
 use crate::error::Result;
 use crate::pg::catalog::pipeline::{self, Pipeline, RefreshMode};
@@ -155,6 +155,7 @@ impl PipelineAlteration<'_> {
         };
         let plan = create::PipelinePlan {
             name: pipeline.name.clone(),
+            schema: schema::of_successor(pipeline)?,
             key: view::source_key_names(pipeline),
             content,
             contextual,

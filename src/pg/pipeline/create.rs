@@ -8,6 +8,8 @@
 //! * `docs_rag`, a view of the chunks as the caller may see them.
 //! * triggers on `docs` that call `rag.capture`.
 //!
+//! All but the triggers are in the schema of the table, or in the one that `rag.relations_schema` names.
+//!
 //! While it is made anew, with another model for instance, its successor has all of these too,
 //! with the generation's number at the end of their names.
 
@@ -62,6 +64,8 @@ pub struct PipelinePlan<'a> {
     pub name: String,
     /// The table whose rows are embedded.
     pub source: SourceTable,
+    /// The schema of all that is made, without quotes.
+    pub schema: String,
     /// Names of its key columns.
     pub key: Vec<String>,
     /// What is cut and embedded.
@@ -93,7 +97,7 @@ impl PipelinePlan<'_> {
     pub fn carry_out(self) -> Result<Pipeline> {
         self.check()?;
         let generation = self.predecessor.map_or(1, |before| before.generation + 1);
-        let names = Names::of(&self.source.schema, &self.name, generation);
+        let names = Names::of(&self.schema, &self.name, generation);
         names.check_free()?;
         self.create_content_view(&names)?;
         self.create_chunk_table(&names)?;
@@ -327,7 +331,7 @@ fn list<'a>(names: &'a [String], form: impl Fn(&'a String) -> String) -> String 
     names.iter().map(form).collect::<Vec<_>>().join(", ")
 }
 
-/// SQL names of a pipeline's relations, in the source's schema.
+/// SQL names of a pipeline's relations.
 pub struct Names {
     /// Name of the view of the content.
     pub content_view: String,
@@ -357,7 +361,7 @@ impl Names {
         ))
     }
 
-    /// The names of the relations of a pipeline called `pipeline`.
+    /// The names of the relations of a pipeline called `pipeline` in a schema.
     pub fn of(schema: &str, pipeline: &str, generation: i32) -> Self {
         let bare = |suffix: &str| {
             let suffix = match generation {

@@ -6,4 +6,5 @@ pub mod content;
 pub mod create;
 pub mod define;
 pub mod remake;
+pub mod schema;
 pub mod triggers;

@@ -5,7 +5,7 @@ use serde_json::Value;
 use super::options::AskedOptions;
 use super::search::{
     CommunityPassages, Connections, EntitySurroundings, Narrowing, Search, SearchFindings,
-    SearchedPipeline,
+    SearchedPipeline, SoughtQuestion,
 };
 use crate::answer::strategy::joined;
 use crate::embed::{Embedder, EmbeddingKind};
@@ -32,6 +32,8 @@ pub struct FederatedSearch {
     /// At least one.
     searches: Vec<Search>,
     k: usize,
+    /// Passages of all together that are passed over.
+    passed_over: usize,
     /// The model by which similarities of all pipelines compare.
     model: String,
     /// The columns of metadata that all have.
@@ -49,8 +51,9 @@ pub struct FederatedPipeline {
 impl FederatedSearch {
     /// Looks up what the options of each of `pipelines` say of a search for `k` chunks, of which there is at
     /// least one. The options of several say `k` themselves.
-    pub fn new(pipelines: Vec<FederatedPipeline>, usual_k: i32) -> Result<Self> {
+    pub fn new(mut pipelines: Vec<FederatedPipeline>, usual_k: i32) -> Result<Self> {
         let is_alone = pipelines.len() == 1;
+        let page = if is_alone { None } else { page_of_all(&mut pipelines, usual_k)? };
         let search = |FederatedPipeline { searched, options }: FederatedPipeline| {
             let name = searched.pipeline.name.clone();
             let search = Search::new(searched, &options, usual_k);
@@ -62,7 +65,8 @@ impl FederatedSearch {
         };
         Ok(FederatedSearch {
             context: if is_alone { first.context } else { CallContext::query() },
-            k: first.k(),
+            k: page.map_or(first.k(), |it| it.k),
+            passed_over: page.map_or(0, |it| it.passed_over),
             model: common_model(&searches)?,
             columns: common_columns(&searches),
             searches,
@@ -100,6 +104,18 @@ impl FederatedSearch {
         &self.model
     }
 
+    /// The models that embed a question, each once, and how they are called for it.
+    pub fn embedding_models(&self) -> Vec<(&str, CallContext)> {
+        let mut models: Vec<(&str, CallContext)> = Vec::new();
+        for search in self.searches.iter().filter(|it| it.embeds()) {
+            let model = search.pipeline().model.as_str();
+            if !models.iter().any(|(known, _)| *known == model) {
+                models.push((model, search.context));
+            }
+        }
+        models
+    }
+
     /// The columns of metadata that each chunk has: of several pipelines, those that all have.
     pub fn metadata(&self) -> &[ViewColumn] {
         &self.columns
@@ -107,13 +123,21 @@ impl FederatedSearch {
 
     /// The passages for `query`, best first.
     pub fn run(&self, query: &str) -> Result<Vec<Passage>> {
-        Ok(self.findings(query)?.0)
+        self.find(&SoughtQuestion::asked(query))
     }
 
-    /// The passages for `query`, best first, and the filter that each search has read in it, if it has one.
-    fn findings(&self, query: &str) -> Result<(Vec<Passage>, Vec<Option<Value>>)> {
+    /// The passages for `question`, best first.
+    pub fn find(&self, question: &SoughtQuestion<'_>) -> Result<Vec<Passage>> {
+        Ok(self.findings(question)?.0)
+    }
+
+    /// The passages for `question`, best first, and the filter that each search has read in it, if it has one.
+    fn findings(
+        &self,
+        question: &SoughtQuestion<'_>,
+    ) -> Result<(Vec<Passage>, Vec<Option<Value>>)> {
         if let [only] = self.searches.as_slice() {
-            let SearchFindings { passages, read_filter } = only.findings(query)?;
+            let SearchFindings { passages, read_filter } = only.findings_of(question)?;
             return Ok((passages, vec![read_filter]));
         }
         let mut lists = Vec::with_capacity(self.searches.len());
@@ -122,7 +146,7 @@ impl FederatedSearch {
             pgrx::check_for_interrupts!();
             let name = &search.pipeline().name;
             let run = || {
-                let found = search.findings(query).map_err(|error| about(name, error))?;
+                let found = search.findings_of(question).map_err(|error| about(name, error))?;
                 filters.push(found.read_filter);
                 Ok(found.passages)
             };
@@ -133,8 +157,10 @@ impl FederatedSearch {
             let scale = self.searches[0].reranker_scale();
             let by_reranker =
                 scale.is_some() && self.searches.iter().all(|it| it.reranker_scale() == scale);
-            self.compare(query, &mut lists)?;
-            Ok(federated(lists, by_reranker, self.k))
+            self.compare(question, &mut lists)?;
+            let mut all = federated(lists, by_reranker, self.passed_over + self.k);
+            all.drain(..self.passed_over.min(all.len()));
+            Ok(all)
         })?;
         Ok((federated, filters))
     }
@@ -163,12 +189,13 @@ impl FederatedSearch {
         let asked = self.searches.iter().filter(is_asked);
         let searches =
             asked.map(|search| search.narrowed(narrowing)).collect::<Result<Vec<_>>>()?;
-        let Some(first) = searches.first() else {
+        if searches.is_empty() {
             return Err(Error::invalid("no pipeline is asked"));
-        };
+        }
         Ok(FederatedSearch {
             context: self.context,
-            k: first.k(),
+            k: narrowing.k.map_or(self.k, |k| k as usize),
+            passed_over: 0,
             model: common_model(&searches)?,
             columns: common_columns(&searches),
             searches,
@@ -225,7 +252,7 @@ impl FederatedSearch {
         question: &str,
         quest: CommunityQuest,
     ) -> Result<(Vec<Passage>, EntitySurroundings)> {
-        let (passages, filters) = self.findings(question)?;
+        let (passages, filters) = self.findings(&SoughtQuestion::asked(question))?;
         let mut all = EntitySurroundings::default();
         for (search, read_filter) in self.searches.iter().zip(filters) {
             pgrx::check_for_interrupts!();
@@ -246,7 +273,7 @@ impl FederatedSearch {
 
     /// Has the passages of each list a similarity by the same model. Where words alone were looked up, none
     /// has one.
-    fn compare(&self, query: &str, lists: &mut [FederatedList]) -> Result<()> {
+    fn compare(&self, question: &SoughtQuestion<'_>, lists: &mut [FederatedList]) -> Result<()> {
         let is_measured = |it: &Passage| it.similarity.is_some();
         if !lists.iter().flat_map(|list| &list.passages).any(is_measured) {
             return Ok(());
@@ -260,9 +287,15 @@ impl FederatedSearch {
             let texts = list.passages[..list.compared].iter().map(|it| it.content.clone());
             let texts: Vec<String> = texts.collect();
             let mut embedding = Embedding::with_model(Some(&self.model), search.context)?;
-            let asked = embedding.embed(&[query.to_owned()], EmbeddingKind::Query)?;
+            let asked = match question.known(&self.model) {
+                Some(known) => known.to_vec(),
+                None => {
+                    let text = [question.text.to_owned()];
+                    embedding.embed(&text, EmbeddingKind::Query)?.swap_remove(0)
+                }
+            };
             let vectors = embedding.embed(&texts, EmbeddingKind::Passage)?;
-            let similarities = vectors.iter().map(|vector| Some(cosine(&asked[0], vector)));
+            let similarities = vectors.iter().map(|vector| Some(cosine(&asked, vector)));
             let similarities = similarities.chain(std::iter::repeat(None));
             for (passage, similarity) in list.passages.iter_mut().zip(similarities) {
                 passage.similarity = similarity;
@@ -270,6 +303,30 @@ impl FederatedSearch {
         }
         Ok(())
     }
+}
+
+/// A page of what several pipelines give.
+#[derive(Clone, Copy)]
+struct FederatedPage {
+    k: usize,
+    passed_over: usize,
+}
+
+/// The page that is asked for, if one is. Each pipeline then gives all of its candidates, so that the order of all
+/// together is the same for each page.
+fn page_of_all(pipelines: &mut [FederatedPipeline], usual_k: i32) -> Result<Option<FederatedPage>> {
+    let mut page = None;
+    for FederatedPipeline { options, .. } in pipelines {
+        let k = options.options.k.unwrap_or(usual_k);
+        let passed_over = options.options.retrieve.passed_over();
+        let checked = options.options.retrieve.check_page(k.unsigned_abs());
+        options.named(&["retrieve.candidates", "k"], checked)?;
+        if options.options.retrieve.offset.take().is_some() {
+            options.options.k = i32::try_from(options.options.retrieve.candidates).ok();
+            page = Some(FederatedPage { k: k as usize, passed_over });
+        }
+    }
+    Ok(page)
 }
 
 /// The model of the most pipelines, the first of those that are of as many. One behind a provider, where each
@@ -306,12 +363,5 @@ fn common_columns(searches: &[Search]) -> Vec<ViewColumn> {
 
 /// An error of one of several pipelines.
 fn about(pipeline: &str, error: Error) -> Error {
-    let about = format!("It is about pipeline \"{pipeline}\", one of those that are asked.");
-    match error.detail_text() {
-        None => error.detail(about),
-        Some(known) => {
-            let detail = format!("{known}\n{about}");
-            error.detail(detail)
-        }
-    }
+    error.fact(format!("It is about pipeline \"{pipeline}\", one of those that are asked."))
 }

@@ -1,7 +1,7 @@
 //! With which options a question is asked: those of the call, over those of its pipeline, over settings.
 
 use crate::answer::strategy::{self, AnswerStrategy, StrategyOptions};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::extract::EXTRACTIVE;
 use crate::options::shortened;
 use crate::pg::catalog::pipeline::Pipeline;
@@ -118,10 +118,7 @@ impl AskedOptions {
             let Some((path, value)) = of_pipeline else { return error };
             let pipeline = &self.pipeline;
             let value = shortened(&value.to_string());
-            beside(
-                error,
-                &format!("The defaults of pipeline \"{pipeline}\" say \"{path}\": {value}."),
-            )
+            error.fact(format!("The defaults of pipeline \"{pipeline}\" say \"{path}\": {value}."))
         })
     }
 
@@ -142,15 +139,6 @@ impl AskedOptions {
             },
         )
     }
-}
-
-/// `error` with one more fact.
-fn beside(error: Error, fact: &str) -> Error {
-    let detail = match error.detail_text() {
-        None => fact.to_owned(),
-        Some(known) => format!("{known}\n{fact}"),
-    };
-    error.detail(detail)
 }
 
 /// The settings that hold where nothing else is said, as far as they are not as they come, and what holds for a

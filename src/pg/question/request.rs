@@ -4,12 +4,13 @@ use pgrx::Uuid;
 use serde_json::Value;
 
 use super::answer::{self, Answer, AnswerStream, CheckOptions, Record};
+use super::batch::QuestionBatch;
 use super::conversation::{Conversation, Turn};
 use super::fallback::AnsweredQuestion;
 use super::federation::{FederatedPipeline, FederatedSearch};
 use super::options::{AskedOptions, CallOptions};
 use super::route::ChosenPipeline;
-use super::{fallback, route, trace_log};
+use super::{fallback, own_vector, route, trace_log};
 use crate::answer::form::AnswerForm;
 use crate::context::Reading;
 use crate::error::{Error, ErrorKind, Result};
@@ -20,6 +21,7 @@ use crate::pg::ragd::llm::Llm;
 use crate::pg::ragd::trace::{self, TraceStep};
 use crate::pg::server::guc::Caching;
 use crate::pg::server::json::Jsonb;
+use crate::pg::server::vector::Vector;
 use crate::pg::server::{guc, sql};
 use crate::prompt::messages::{Message, NO_ANSWER};
 use crate::request::{QuestionArguments, QuestionOptions};
@@ -83,16 +85,47 @@ pub struct TracedAnswer {
 }
 
 impl QuestionRequest<'_> {
-    /// The chunks that speak of the question, best first.
-    pub fn retrieve(mut self, text: Option<&str>) -> Result<Vec<Passage>> {
+    /// The chunks that speak of the question, best first; with a vector, those that are nearest to it, and no question
+    /// is needed.
+    pub fn retrieve(mut self, text: Option<&str>, vector: Option<&Vector>) -> Result<Vec<Passage>> {
         let call = CallOptions::read(&self.arguments, self.options.take())?;
-        let text = required_question(text)?;
-        let chosen = match route::several(self.pipeline, text)? {
-            Some(chosen) => chosen,
-            None => vec![route::pipeline_for(self.pipeline, text, &call)?],
-        };
-        let AskedPipelines { pipelines, .. } = self.asked(&call, &chosen, FOUND)?;
-        FederatedSearch::new(pipelines, FOUND)?.run(text)
+        let question = own_vector::sought(text, vector)?;
+        let chosen = self.chosen(&call, question.text)?;
+        let AskedPipelines { mut pipelines, .. } = self.asked(&call, &chosen, FOUND)?;
+        own_vector::fit(&question, &mut pipelines)?;
+        FederatedSearch::new(pipelines, FOUND)?.find(&question)
+    }
+
+    /// The chunks that speak of each of `questions`, question by question. Of a question that is NULL there are none.
+    pub fn retrieve_each(mut self, questions: Vec<Option<String>>) -> Result<QuestionBatch> {
+        let call = CallOptions::read(&self.arguments, self.options.take())?;
+        QuestionBatch::new(&self, &call, questions)
+    }
+
+    /// A search of the pipelines that were chosen.
+    pub(super) fn search(
+        &self,
+        call: &CallOptions,
+        chosen: &[ChosenPipeline],
+    ) -> Result<FederatedSearch> {
+        FederatedSearch::new(self.asked(call, chosen, FOUND)?.pipelines, FOUND)
+    }
+
+    /// Whether other pipelines than those that were chosen may be for another question.
+    pub(super) fn depends_on_question(
+        &self,
+        call: &CallOptions,
+        chosen: &[ChosenPipeline],
+    ) -> bool {
+        route::is_open(self.pipeline, &call.options.retrieve) || chosen.len() >= route::SEARCHED
+    }
+
+    /// The pipelines that the question goes to.
+    pub(super) fn chosen(&self, call: &CallOptions, text: &str) -> Result<Vec<ChosenPipeline>> {
+        match route::several(self.pipeline, text)? {
+            Some(chosen) => Ok(chosen),
+            None => Ok(vec![route::pipeline_for(self.pipeline, text, call)?]),
+        }
     }
 
     /// The answer, of which nothing is kept.

@@ -17,7 +17,7 @@ use crate::rewrite::route::{self, AUTO, Choice, Route, TEMPLATE};
 use crate::vector::cosine;
 
 /// Most pipelines that are searched for a question.
-const SEARCHED: usize = 32;
+pub(super) const SEARCHED: usize = 32;
 
 /// The pipeline that is asked.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -109,6 +109,7 @@ fn all(question: &str) -> Result<Vec<ChosenPipeline>> {
     }
     let count = readable.len();
     if count > SEARCHED {
+        check_words(question)?;
         let similarities = described(question, &readable)?;
         let mut order: Vec<usize> = (0..count).collect();
         order.sort_by(|a, b| similarities[*b].total_cmp(&similarities[*a]));
@@ -144,6 +145,9 @@ pub fn pipeline_for(
         return Ok(ChosenPipeline::by_caller(name));
     }
     let choices = choices()?;
+    if choices.len() > 1 {
+        check_words(question)?;
+    }
     let choose = || match (choices.len(), options.route.unwrap_or_default()) {
         // Which is an error that says so, or the only one.
         (0 | 1, _) => Ok(0),
@@ -163,6 +167,15 @@ pub fn pipeline_for(
         notice!("pipeline \"{name}\" was chosen");
     }
     Ok(ChosenPipeline { name: chosen, is_named: false })
+}
+
+/// An error where nothing is asked by which one of several pipelines could be chosen.
+fn check_words(question: &str) -> Result<()> {
+    match question.is_empty() {
+        false => Ok(()),
+        true => Err(Error::invalid("pipelines are chosen by the question, and there is none")
+            .hint("Name those that are asked, or give the question beside query_vector.")),
+    }
 }
 
 /// What can be chosen; an error where there are pipelines and none of them can.

@@ -7,6 +7,7 @@ mod lexical_index;
 mod lookup;
 mod narrowing;
 mod searched_pipeline;
+mod sought;
 mod statement;
 mod surroundings;
 mod text;
@@ -22,6 +23,7 @@ pub use self::communities::CommunityPassages;
 use self::filter_sql::FilterSql;
 pub use self::narrowing::{Connections, Narrowing};
 pub use self::searched_pipeline::SearchedPipeline;
+pub use self::sought::{ModelVector, SoughtQuestion};
 pub use self::statement::source_key;
 use self::statement::{StatementParts, Statements};
 pub use self::surroundings::EntitySurroundings;
@@ -113,13 +115,16 @@ impl Search {
         let reranker = asked.named(paths, reranker)?;
         let walk = asked.named(&["retrieve.graph"], EntityWalk::of(pipeline, &options))?;
         let tree = asked.named(&["retrieve.tree"], tree::table(pipeline, &options))?;
+        let k = asked.options.k.unwrap_or(usual_k);
+        let page = options.check_page(k.unsigned_abs());
+        asked.named(&["retrieve.candidates", "k"], page)?;
         let representations = derivation::of(pipeline.id, DerivationKind::Representations)?;
         let representations = representations.map(|it| it.relation);
         Ok(Search {
             context: CallContext::query().for_pipeline(pipeline.id),
             finds_leads: false,
             columns,
-            k: asked.options.k.unwrap_or(usual_k),
+            k,
             mode: options.mode.unwrap_or(SearchMode::Hybrid),
             filter,
             rewriter,
@@ -164,10 +169,15 @@ impl Search {
 
     /// The passages for `query`, best first, and what was read in it of which chunks are wanted.
     pub fn findings(&self, query: &str) -> Result<SearchFindings> {
-        match self.searched.reading(|| self.found(query))? {
+        self.findings_of(&SoughtQuestion::asked(query))
+    }
+
+    /// The passages for `question`, best first, and what was read in it of which chunks are wanted.
+    pub fn findings_of(&self, question: &SoughtQuestion<'_>) -> Result<SearchFindings> {
+        match self.searched.reading(|| self.found(question))? {
             Some(found) => Ok(found),
             // What a model wrote of the question is remembered.
-            None => self.renewed()?.findings(query),
+            None => self.renewed()?.findings_of(question),
         }
     }
 
@@ -178,16 +188,17 @@ impl Search {
         Search { context: self.context, ..renewed }.with_condition(self.condition.clone())
     }
 
-    /// The passages for `query`, best first; `None` where another generation of chunks has taken this one's
+    /// The passages for `question`, best first; `None` where another generation of chunks has taken this one's
     /// place.
-    fn found(&self, query: &str) -> Result<Option<SearchFindings>> {
+    fn found(&self, question: &SoughtQuestion<'_>) -> Result<Option<SearchFindings>> {
+        let query = question.text;
         let rewriting = match &self.rewriter {
             Some(rewriter) => rewritten(rewriter, query, &self.context)?,
             None => Rewriting::none(query),
         };
         let narrower = self.narrower(rewriting.filter.as_ref())?;
         let filter = narrower.as_ref().unwrap_or(&self.filter);
-        let (vector, asked) = self.ask(query, &rewriting)?;
+        let (vector, asked) = self.ask(question, &rewriting)?;
         let Some(_locked) = self.searched.lock() else { return Ok(None) };
         let statements = Statements::new(self, filter);
         if !self.searched.is_named {
@@ -213,17 +224,30 @@ impl Search {
             None => hits,
         };
         let hits = rank::after_rerank(hits, &self.options, self.kept());
-        let mut hits = self.expand(&statements, hits)?;
-        hits.truncate(self.k as usize);
-        if self.finds_leads {
-            self.find_leads(&statements, &mut hits)?;
-        }
-        let numbered = (1..).zip(hits).map(|(rank, hit)| Passage { rank, ..hit.passage });
-        let passages = numbered.collect();
+        let hits = self.expand(&statements, hits)?;
+        let passages = self.page(&statements, hits)?;
         Ok(Some(SearchFindings { passages, read_filter: rewriting.filter }))
     }
 
-    /// How many chunks are found at most.
+    /// Of all `hits`, best first, those that are wanted, with their places.
+    fn page(&self, statements: &Statements, mut hits: Vec<Hit>) -> Result<Vec<Passage>> {
+        let passed_over = self.options.passed_over();
+        hits.truncate(passed_over + self.k());
+        hits.drain(..passed_over.min(hits.len()));
+        if self.finds_leads {
+            self.find_leads(statements, &mut hits)?;
+        }
+        let first = passed_over as i32 + 1;
+        let numbered = (first..).zip(hits).map(|(rank, hit)| Passage { rank, ..hit.passage });
+        Ok(numbered.collect())
+    }
+
+    /// Whether it looks vectors up, and not words alone.
+    pub fn embeds(&self) -> bool {
+        self.mode != SearchMode::Lexical
+    }
+
+    /// How many chunks are returned at most.
     pub fn k(&self) -> usize {
         self.k as usize
     }
@@ -246,18 +270,24 @@ impl Search {
         wanted.max(self.k.into())
     }
 
-    /// How many chunks are kept for the expansion. Several of them may have one parent.
+    /// How many chunks are kept for the expansion. Several of them may have one parent. Where there are pages, all are
+    /// kept: what one takes in of the chunks around it must be missing on each page.
     fn kept(&self) -> usize {
+        if self.options.offset.is_some() && self.options.reach() > 0 {
+            return self.options.candidates as usize;
+        }
         let of_one_parent = if self.options.expand == Some(Expand::Parent) { 4 } else { 1 };
-        self.k as usize * of_one_parent
+        (self.options.passed_over() + self.k()) * of_one_parent
     }
 
-    /// How many chunks are looked at after the fusion.
+    /// How many chunks are looked at after the fusion: as many for one page as for another, or what is a share of all
+    /// of them would put the same chunk in two places.
     fn pool(&self) -> usize {
-        let k = self.kept();
-        let read_again = self.reranker.as_ref().map_or(0, |_| self.options.rerank_candidates);
-        let chosen_from = if self.options.is_choosy() { self.options.candidates } else { 0 };
-        k.max(read_again as usize).max(chosen_from as usize)
+        let RetrieveOptions { candidates, rerank_candidates, offset, .. } = &self.options;
+        let read_again = self.reranker.as_ref().map_or(0, |_| *rerank_candidates);
+        let looks_at_all = self.options.is_choosy() || offset.is_some();
+        let chosen_from = if looks_at_all { *candidates } else { 0 };
+        self.kept().max(read_again as usize).max(chosen_from as usize)
     }
 
     /// The chunks of `candidates`, in their order. One that was deleted meanwhile is not there.

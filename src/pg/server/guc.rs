@@ -65,6 +65,8 @@ impl From<AnswerCache> for Caching {
 
 static EMBEDDING_MODEL: GucSetting<Option<CString>> =
     GucSetting::<Option<CString>>::new(Some(c"multilingual-e5-small"));
+static RELATIONS_SCHEMA: GucSetting<Option<CString>> =
+    GucSetting::<Option<CString>>::new(Some(c""));
 static LLM: GucSetting<Option<CString>> = GucSetting::<Option<CString>>::new(Some(c"extractive"));
 static MIN_CONFIDENCE: GucSetting<f64> = GucSetting::<f64>::new(-1.0);
 static PARSE_TIMEOUT: GucSetting<i32> = GucSetting::<i32>::new(30_000);
@@ -140,6 +142,14 @@ fn define_for_users() {
         c"Embedding model of rag_embed, rag_chunk and of new pipelines.",
         c"A name from rag.model.",
         &EMBEDDING_MODEL,
+        GucContext::Userset,
+        GucFlags::default(),
+    );
+    GucRegistry::define_string_guc(
+        c"rag.relations_schema",
+        c"Schema in which the tables and views of new pipelines are made.",
+        c"Empty: the schema of the source table.",
+        &RELATIONS_SCHEMA,
         GucContext::Userset,
         GucFlags::default(),
     );
@@ -347,6 +357,11 @@ pub fn embedding_model() -> String {
 /// `rag.llm`: `extractive` or the foreign server that writes answers where a call names none.
 pub fn llm() -> String {
     text(&LLM)
+}
+
+/// `rag.relations_schema`, without quotes; empty for the schema of the source.
+pub fn relations_schema() -> String {
+    text(&RELATIONS_SCHEMA)
 }
 
 /// `rag.min_confidence`; `None` where the measured default holds.

@@ -5,6 +5,8 @@ use std::ffi::CStr;
 
 use pgrx::prelude::*;
 
+use crate::error::{Error, ErrorKind, Result};
+
 /// The role that owns what `initdb` makes.
 pub const SUPERUSER: pg_sys::Oid = pg_sys::Oid::from_u32(pg_sys::BOOTSTRAP_SUPERUSERID);
 
@@ -124,6 +126,33 @@ pub fn table_owner(table: pg_sys::Oid) -> pg_sys::Oid {
     unsafe { (*relation.rd_rel).relowner }
 }
 
+/// The role that has asked for something which goes on as its rows are fetched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CallerRole(pg_sys::Oid);
+
+impl CallerRole {
+    /// The current role.
+    pub fn current() -> Self {
+        CallerRole(current_role())
+    }
+
+    /// Its number.
+    pub fn oid(self) -> pg_sys::Oid {
+        self.0
+    }
+
+    /// An error where rows are fetched by another role than that as which `what` was done, such as "the question was
+    /// asked": the code behind the rows would have the rights of who fetches them.
+    pub fn check(self, what: &str) -> Result<()> {
+        match current_role() == self.0 {
+            true => Ok(()),
+            false => {
+                Err(Error::new(ErrorKind::NotInState, format!("the role has changed since {what}")))
+            }
+        }
+    }
+}
+
 /// The role whose rights the current code has.
 pub fn current_role() -> pg_sys::Oid {
     // SAFETY: a variable of the session.
@@ -182,6 +211,34 @@ pub fn as_owner_of(table: pg_sys::Oid) -> Acting {
     let owner = table_owner(table);
     OWNER.set(OWNER.get().map(|_| owner));
     Acting::as_role(owner)
+}
+
+/// The schema of a relation, quoted, where the current role may look up nothing in it; `None` also for a relation that
+/// is gone.
+pub fn barred_schema(relation: pg_sys::Oid) -> Option<String> {
+    // SAFETY: look-ups by OID, which know what is not there any more; the name is of this memory context.
+    unsafe {
+        let schema = pg_sys::get_rel_namespace(relation);
+        let name = pg_sys::get_namespace_name(schema);
+        if name.is_null() || may_use_schema(schema) {
+            return None;
+        }
+        Some(pgrx::spi::quote_identifier(CStr::from_ptr(name).to_string_lossy()))
+    }
+}
+
+fn may_use_schema(schema: pg_sys::Oid) -> bool {
+    let right = pg_sys::ACL_USAGE.into();
+    // SAFETY: a look-up by OID of a schema that was found.
+    #[cfg(feature = "pg15")]
+    let answer = unsafe { pg_sys::pg_namespace_aclcheck(schema, current_role(), right) };
+    // SAFETY: as above.
+    #[cfg(not(feature = "pg15"))]
+    let answer = unsafe {
+        let class = pg_sys::NamespaceRelationId;
+        pg_sys::object_aclcheck(class, schema, current_role(), right)
+    };
+    answer == pg_sys::AclResult::ACLCHECK_OK
 }
 
 /// Whether the current role may read a relation, or some of its columns.

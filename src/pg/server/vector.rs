@@ -5,15 +5,16 @@
 
 use std::cell::Cell;
 
-use pgrx::callconv::{BoxRet, FcInfo};
-use pgrx::datum::Datum;
+use pgrx::callconv::{Arg, ArgAbi, BoxRet, FcInfo};
+use pgrx::datum::{Datum, FromDatum};
 use pgrx::prelude::*;
 use pgrx::{IntoDatum, impl_sql_translatable};
 
 use super::error::OrReport;
 use super::{sql, syscache};
+use crate::error::Error;
 
-/// A vector on its way into SQL.
+/// A vector on its way into SQL, or out of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Vector(pub Vec<f32>);
 
@@ -40,6 +41,41 @@ impl IntoDatum for Vector {
     }
 }
 
+impl FromDatum for Vector {
+    unsafe fn from_polymorphic_datum(
+        datum: pg_sys::Datum,
+        is_null: bool,
+        _: pg_sys::Oid,
+    ) -> Option<Self> {
+        if is_null {
+            return None;
+        }
+        let given = datum.cast_mut_ptr::<pg_sys::varlena>();
+        // SAFETY: the datum is a vector that is not NULL. Detoasted, it has a four-byte header, and as many
+        // elements as its dimension says; a copy that was made for that is ours.
+        unsafe {
+            let whole = pg_sys::pg_detoast_datum(given);
+            let body = whole.cast::<u8>().add(pg_sys::VARHDRSZ);
+            let count = usize::try_from(body.cast::<i16>().read()).unwrap_or_default();
+            let elements = std::slice::from_raw_parts(body.add(4).cast::<f32>(), count).to_vec();
+            if whole != given {
+                pg_sys::pfree(whole.cast());
+            }
+            Some(Vector(elements))
+        }
+    }
+}
+
+// SAFETY: a function that takes it is declared to take a vector, by the SQL name above.
+unsafe impl<'fcx> ArgAbi<'fcx> for Vector {
+    unsafe fn unbox_arg_unchecked(arg: Arg<'_, 'fcx>) -> Self {
+        let index = arg.index();
+        // SAFETY: by this function's contract.
+        let given = unsafe { arg.unbox_arg_using_from_datum() };
+        given.ok_or_else(|| Error::invalid(format!("argument {} is NULL", index + 1))).or_report()
+    }
+}
+
 // SAFETY: the datum returned is a freshly allocated vector, or SQL NULL.
 unsafe impl BoxRet for Vector {
     unsafe fn box_into<'fcx>(self, fcinfo: &mut FcInfo<'fcx>) -> Datum<'fcx> {
@@ -63,4 +99,20 @@ fn type_oid() -> pg_sys::Oid {
     let oid = sql::vector_type().or_report();
     KNOWN.set(oid);
     oid
+}
+
+#[cfg(feature = "pg_test")]
+mod tests {
+    use super::*;
+
+    #[pg_extern]
+    fn a_vector_is_read_as_it_was_written() {
+        for elements in [vec![1.0, -2.5, 0.0], vec![0.5; 16_000]] {
+            let written =
+                Vector(elements.clone()).into_datum().unwrap_or_else(|| panic!("a datum"));
+            // SAFETY: a vector that was just made.
+            let read = unsafe { Vector::from_datum(written, false) };
+            assert_eq!(read, Some(Vector(elements)));
+        }
+    }
 }

@@ -62,7 +62,7 @@ BEGIN
     -- What BI tools show as descriptions.
     ASSERT NOT EXISTS (
         SELECT FROM information_schema.columns AS c
-        WHERE c.table_schema = 'rag' AND c.table_name IN ('pipeline_status', 'stat_pipeline', 'stat_usage', 'model_status')
+        WHERE c.table_schema = 'rag' AND c.table_name IN ('pipeline_status', 'stat_pipeline', 'stat_usage', 'model_status', 'answer_log')
           AND col_description(format('rag.%I', c.table_name)::regclass, c.ordinal_position) IS NULL), 'comments';
 END $$;
 RESET ROLE;

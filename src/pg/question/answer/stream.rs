@@ -17,7 +17,7 @@ mod stepping;
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use pgrx::{Uuid, pg_sys};
+use pgrx::Uuid;
 use serde_json::{Value, json};
 
 use self::stepping::SteppingAnswer;
@@ -41,6 +41,7 @@ use crate::pg::ragd::trace::{self, TraceStep};
 use crate::pg::ragd::usage::{self, Usage};
 use crate::pg::server::error::unexpected;
 use crate::pg::server::guc::TraceLevel;
+use crate::pg::server::role::CallerRole;
 use crate::prompt::messages::NO_ANSWER;
 use crate::protocol::{GenerateRequest, Generated, Request, Response};
 use crate::text::sentence::sentences;
@@ -58,7 +59,7 @@ pub struct AnswerStream {
     /// What became of other pipelines that were asked before.
     others: Vec<Value>,
     /// The role that has asked.
-    role: pg_sys::Oid,
+    role: CallerRole,
 }
 
 /// How the answer came about, which is to be kept.
@@ -276,7 +277,7 @@ impl Drop for AnswerStream {
             StreamState::Written(written) => written.left(1, &mut record.steps),
             StreamState::Ended(written, _) => written.left(0, &mut record.steps),
         };
-        abandoned::keep_at_commit(AbandonedAnswer { role: self.role, record, answer });
+        abandoned::keep_at_commit(AbandonedAnswer { role: self.role.oid(), record, answer });
     }
 }
 
@@ -450,8 +451,7 @@ fn interrupt() {
 }
 
 fn in_state(state: StreamState) -> AnswerStream {
-    // SAFETY: a variable of the session.
-    let role = unsafe { pg_sys::GetUserId() };
+    let role = CallerRole::current();
     let (rows, follows_steps, others) = (VecDeque::new(), false, Vec::new());
     AnswerStream { state, rows, follows_steps, record: None, turn: None, others, role }
 }

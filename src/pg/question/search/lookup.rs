@@ -4,9 +4,9 @@ use std::collections::{HashMap, HashSet};
 
 use pgrx::pg_sys;
 
-use super::Search;
 use super::statement::{self, Statements};
 use super::text::TsVector;
+use super::{Search, SoughtQuestion};
 use crate::embed::{Embedder, EmbeddingKind};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::ragd::embed::Embedding;
@@ -41,10 +41,10 @@ struct Sides {
 
 impl Search {
     /// What `rewriting` is looked up by, and the vector of the question itself. All that is
-    /// embedded in the same way is embedded together.
+    /// embedded in the same way is embedded together; a vector of the caller's stands for all of it.
     pub(super) fn ask(
         &self,
-        question: &str,
+        question: &SoughtQuestion<'_>,
         rewriting: &Rewriting,
     ) -> Result<(Option<Vector>, Vec<LookupTerms>)> {
         let lookups = &rewriting.lookups;
@@ -59,7 +59,10 @@ impl Search {
                 asked.map(|(words, question)| LookupTerms { vector: None, words, question });
             return Ok((None, asked.collect()));
         }
-        let (own, vectors) = self.embed(question, lookups)?;
+        let (own, vectors) = match question.vector_for(self.pipeline())? {
+            Some(Vector(given)) => (given.clone(), vec![given.clone(); lookups.len()]),
+            None => self.embed(question, lookups)?,
+        };
         let asked = words.into_iter().zip(vectors).map(|((words, question), vector)| {
             let vector = Some(Vector(vector));
             LookupTerms { vector, words, question }
@@ -68,18 +71,28 @@ impl Search {
     }
 
     /// The vector of the question, and one for each lookup.
-    fn embed(&self, question: &str, lookups: &[Lookup]) -> Result<(Vec<f32>, Vec<Vec<f32>>)> {
-        let mut embedding = Embedding::with_model(Some(&self.pipeline().model), self.context)?;
-        let mut texts = vec![question.to_owned()];
+    fn embed(
+        &self,
+        question: &SoughtQuestion<'_>,
+        lookups: &[Lookup],
+    ) -> Result<(Vec<f32>, Vec<Vec<f32>>)> {
+        let model = self.pipeline().model.as_str();
+        let mut embedding = Embedding::with_model(Some(model), self.context)?;
+        let (question, known) = (question.text, question.known(model));
+        let mut texts: Vec<String> =
+            known.is_none().then(|| question.to_owned()).into_iter().collect();
         texts.extend(lookups.iter().map(|it| it.text.clone()).filter(|text| text != question));
-        let vectors = embedding.embed(&texts, EmbeddingKind::Query)?;
+        let mut others = match texts.is_empty() {
+            true => Vec::new(),
+            false => embedding.embed(&texts, EmbeddingKind::Query)?,
+        }
+        .into_iter();
         let passages: Vec<String> = lookups.iter().flat_map(|it| it.passages.clone()).collect();
         let mut passages = match passages.is_empty() {
             true => Vec::new(),
             false => embedding.embed(&passages, EmbeddingKind::Passage)?,
         };
-        let own = vectors[0].clone();
-        let mut others = vectors.into_iter().skip(1);
+        let own = known.map(<[f32]>::to_vec).or_else(|| others.next()).unwrap_or_default();
         let vector = |lookup: &Lookup| {
             let is_other = lookup.text != question;
             let text = if is_other { others.next() } else { None }.unwrap_or_else(|| own.clone());

@@ -63,6 +63,8 @@ impl Search {
         let mut asked = self.asked.clone();
         let k = narrowing.k.and_then(|k| i32::try_from(k).ok());
         asked.options.k = k.or(asked.options.k);
+        // The page is one of the caller's search, and this is another.
+        asked.options.retrieve.offset = None;
         let search = Search::new(self.searched.clone(), &asked, self.usual_k)?;
         let search = if self.finds_leads { search.for_answers() } else { search };
         Search { context: self.context, ..search }.with_condition(narrowing.filter.clone())

@@ -42,6 +42,20 @@ with tempfile.TemporaryDirectory() as folder:
     assert written.count("    pass\n") == 2, written
     command.upgrade(config, "head")
 
+    # In a schema of their own autogenerate does not see the relations of a pipeline at all.
+    with engine.begin() as connection:
+        connection.execute(text("SELECT rag_drop_pipeline('page')"))
+        connection.execute(text("CREATE SCHEMA page_search"))
+        connection.execute(text("SET LOCAL rag.relations_schema = 'page_search'"))
+        connection.execute(text("SELECT rag_create_pipeline('page', 'body', metadata => ARRAY['title'])"))
+    with engine.begin() as connection:
+        assert connection.scalar(text("SELECT to_regclass('page_search.page_rag_chunks') IS NOT NULL"))
+        assert compare_metadata(MigrationContext.configure(connection), Base.metadata) == []
+        # It would, if it were told to look there.
+        told = {"include_schemas": True, "include_name": lambda it, kind, _: kind != "schema" or it == "page_search"}
+        seen = compare_metadata(MigrationContext.configure(connection, opts=told), Base.metadata)
+        assert "page_rag_chunks" in {entry[1].name for entry in seen if entry[0] == "remove_table"}, seen
+
     command.downgrade(config, "base")
     with engine.connect() as connection:
         assert connection.scalar(text("SELECT to_regclass('page_rag')")) is None

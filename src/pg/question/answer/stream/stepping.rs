@@ -9,12 +9,11 @@
 
 use std::time::Instant;
 
-use pgrx::pg_sys;
 use serde_json::{Value, json};
 
 use super::{AnswerStream, StreamState, Times, last_call};
 use crate::answer::strategy::{self, AgentNext, SteppedAnswer, StrategyOptions};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::pg::question::answer::Writing;
 use crate::pg::question::answer::tools::{PausedSession, Session};
 use crate::pg::question::answer::write;
@@ -75,7 +74,8 @@ impl SteppingAnswer {
 impl AnswerStream {
     /// Has the next steps taken, which become rows.
     pub(super) fn step(&mut self, stepping: SteppingAnswer) -> Result<()> {
-        self.check_role()?;
+        // An agent has the rights of who has asked, also where the rows are fetched by another.
+        self.role.check("the answer was asked for")?;
         let is_recorded = self.record.as_ref().is_some_and(|it| it.level != TraceLevel::Off);
         let ((steps, state), traced) = trace::recorded(is_recorded, || stepping.go_on())?;
         if let Some(record) = &mut self.record {
@@ -84,18 +84,6 @@ impl AnswerStream {
         self.rows.extend(steps.into_iter().map(|step| json!({ "step": step }).to_string()));
         (self.state, self.follows_steps) = (state, true);
         Ok(())
-    }
-
-    /// An agent has the rights of who has asked, also where the rows are fetched by another.
-    fn check_role(&self) -> Result<()> {
-        // SAFETY: a variable of the session.
-        match unsafe { pg_sys::GetUserId() } == self.role {
-            true => Ok(()),
-            false => Err(Error::new(
-                ErrorKind::NotInState,
-                "the role has changed since the answer was asked for",
-            )),
-        }
     }
 
     /// A piece of the answer, in two where it is the first and could be taken for a step.
