@@ -59,7 +59,7 @@ GRANT SELECT ON rag.pipeline TO PUBLIC;
 
 CREATE TABLE rag.derivation (
     pipeline     integer NOT NULL,
-    kind         text NOT NULL CHECK (kind IN ('context_lines', 'representations', 'tree', 'mentions', 'communities')),
+    kind         text NOT NULL CHECK (kind IN ('context_lines', 'representations', 'tree', 'mentions', 'relations', 'communities')),
     options      jsonb NOT NULL,
     relation     regclass NOT NULL,
     done         bigint NOT NULL DEFAULT 0,
@@ -71,13 +71,13 @@ CREATE TABLE rag.derivation (
 ) WITH (fillfactor = 50);
 COMMENT ON TABLE rag.derivation IS 'what is made of the chunks of pipelines: in the background, and how far that is, and by rules with the chunks';
 COMMENT ON COLUMN rag.derivation.pipeline IS 'id of the pipeline in rag.pipeline';
-COMMENT ON COLUMN rag.derivation.kind IS 'context_lines: a line that places each chunk in its document; representations: summaries of chunks and questions that they answer; tree: summaries of many chunks; mentions: entities that chunks name; communities: which of these belong together';
+COMMENT ON COLUMN rag.derivation.kind IS 'context_lines: a line that places each chunk in its document; representations: summaries of chunks and questions that they answer; tree: summaries of many chunks; mentions: entities that chunks name; relations: what columns of a row say of two entities; communities: which entities belong together';
 COMMENT ON COLUMN rag.derivation.options IS 'what is made, and how: by which language model in which template, or by which rules';
 COMMENT ON COLUMN rag.derivation.relation IS 'table where it is kept';
-COMMENT ON COLUMN rag.derivation.done IS 'chunks about which the language model has been asked, those included that it refused to read; of tree, documents that have been summed up; of communities, how often they have been made; 0 of mentions';
+COMMENT ON COLUMN rag.derivation.done IS 'chunks about which the language model has been asked, those included that it refused to read; of tree, documents that have been summed up; of communities, how often they have been made; 0 of mentions and relations';
 COMMENT ON COLUMN rag.derivation.empty IS 'those of them of which nothing came that can be used';
-COMMENT ON COLUMN rag.derivation.missing IS 'chunks about which it is still to be asked, and of tree, documents that have no summary, counted up to 1,000,000 when a worker began; of communities, 1 where they are to be made; NULL before that, and of mentions';
-COMMENT ON COLUMN rag.derivation.last_done_at IS 'when something was made last; NULL before the first time, and of mentions';
+COMMENT ON COLUMN rag.derivation.missing IS 'chunks about which it is still to be asked, and of tree, documents that have no summary, counted up to 1,000,000 when a worker began; of communities, 1 where they are to be made; NULL before that, and of mentions and relations';
+COMMENT ON COLUMN rag.derivation.last_done_at IS 'when something was made last; NULL before the first time, and of mentions and relations';
 COMMENT ON COLUMN rag.derivation.state IS 'of communities, what they were made of: options, last chunk and number of mentions; NULL of others. Superusers alone read it';
 
 -- Seen with its pipeline; written as that is.

@@ -116,8 +116,8 @@ FROM rag.derivation AS d
 JOIN rag.pipeline AS p ON p.id = d.pipeline
 LEFT JOIN rag.pipeline AS o ON o.id = p.replaces
 CROSS JOIN LATERAL (SELECT NOT rag.hides_figures(p.source) AS shown) AS f
--- Mentions are made with their chunks, by nobody who would have to be asked.
-WHERE d.kind <> 'mentions'
+-- Mentions and relations are made with their chunks, by nobody who would have to be asked.
+WHERE d.kind NOT IN ('mentions', 'relations')
   AND (pg_catalog.has_table_privilege(p.source, 'SELECT')
        OR pg_catalog.has_any_column_privilege(p.source, 'SELECT'))
 ORDER BY 1, 2, 3;

@@ -20,17 +20,20 @@ pub enum DerivationKind {
     Tree,
     /// Entities that chunks name: made with the chunks, by no language model.
     Mentions,
-    /// Which of these entities belong together: by no language model.
+    /// What columns of a row say of two entities: made with the chunks, by no language model.
+    ColumnRelations,
+    /// Which of the entities belong together: by no language model.
     Communities,
 }
 
 impl DerivationKind {
     /// All kinds, in the order in which they are made.
-    pub const ALL: [DerivationKind; 5] = [
+    pub const ALL: [DerivationKind; 6] = [
         DerivationKind::ContextLines,
         DerivationKind::Representations,
         DerivationKind::Tree,
         DerivationKind::Mentions,
+        DerivationKind::ColumnRelations,
         DerivationKind::Communities,
     ];
 
@@ -41,13 +44,14 @@ impl DerivationKind {
             DerivationKind::Representations => "representations",
             DerivationKind::Tree => "tree",
             DerivationKind::Mentions => "mentions",
+            DerivationKind::ColumnRelations => "relations",
             DerivationKind::Communities => "communities",
         }
     }
 
     /// Whether it is made in the background, which takes time.
     pub fn is_written(self) -> bool {
-        self != DerivationKind::Mentions
+        !matches!(self, DerivationKind::Mentions | DerivationKind::ColumnRelations)
     }
 
     /// Whether a language model writes it.

@@ -13,6 +13,7 @@
 //! was paid for is kept before anything else, an item that is refused keeps no other waiting, and a
 //! question of a user goes before all of it. Where no language model is asked, the step that asks makes the texts itself.
 
+pub mod column_relations;
 pub mod communities;
 pub mod context_lines;
 mod lease;
@@ -177,8 +178,10 @@ fn loaded(
         DerivationKind::Communities => {
             (Box::new(communities::EntityCommunities::load(stored, state)?), None)
         }
-        DerivationKind::Mentions => {
-            let message = "mentions are made with their chunks and not derived from them later";
+        DerivationKind::Mentions | DerivationKind::ColumnRelations => {
+            let name = stored.kind.name();
+            let message =
+                format!("{name} are made with their chunks and not derived from them later");
             return Err(Error::new(ErrorKind::Internal, message));
         }
     })
@@ -219,7 +222,7 @@ fn option_name(kind: DerivationKind) -> &'static str {
         DerivationKind::ContextLines => "contextual \"llm\"",
         DerivationKind::Representations => "represent",
         DerivationKind::Tree => "tree",
-        DerivationKind::Mentions => "graph",
+        DerivationKind::Mentions | DerivationKind::ColumnRelations => "graph",
         DerivationKind::Communities => "communities",
     }
 }

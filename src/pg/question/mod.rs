@@ -2,7 +2,8 @@
 //!
 //! [`options`] puts together what the caller and the pipeline say, [`request`] makes of it what is to be
 //! done, [`search`] finds chunks, [`federation`] those of several pipelines, and [`answer`] has the answer
-//! written. `fallback` asks other pipelines where there is none. [`entity_graph`] finds paths between entities, and
+//! written. `fallback` asks other pipelines where there is none. [`entity_graph`] finds paths between entities, of
+//! `relation_graph` over what rows say of them, and
 //! [`document_summary`] tells what a document says as a whole. [`defaults`] looks at what a pipeline is to say before it does.
 
 pub mod answer;
@@ -14,6 +15,7 @@ pub mod entity_graph;
 mod fallback;
 pub mod federation;
 pub mod options;
+mod relation_graph;
 pub mod request;
 pub mod rewrite;
 pub mod route;
