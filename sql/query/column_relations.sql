@@ -102,17 +102,33 @@ WHERE EXISTS (SELECT FROM {relations} AS r WHERE r.subject OPERATOR(pg_catalog.=
 ORDER BY u.place
 
 
+-- name: menu
+-- $1: how many relations are looked at. What they are called, each with a subject and an object, and how many are called so.
+SELECT DISTINCT ON (r.predicate) r.predicate, r.subject, r.object, pg_catalog.count(*) OVER (PARTITION BY r.predicate)
+FROM (SELECT r.predicate, r.subject, r.object FROM {relations} AS r WHERE r.subject IS NOT NULL LIMIT $1) AS r
+ORDER BY r.predicate, r.subject, r.object
+
+-- name: of_chunks
+-- Entities of the relations of chunks. $1: keys of chunks, $2: how many.
+SELECT DISTINCT u.norm
+FROM {relations} AS r
+CROSS JOIN LATERAL pg_catalog.unnest(ARRAY[r.subject, r.object]) AS u (norm)
+WHERE r.chunk_id OPERATOR(pg_catalog.=) ANY ($1)
+ORDER BY u.norm
+LIMIT $2
+
 -- name: steps
 -- From entities over relations to others, each other one with a predicate and a direction once: the number of the entity,
 -- from 1, and as the relation writes it; the other's normal form, and as the relation writes it; predicate, and whether the
--- other one is the subject; how many chunks say it; row, chunk and its number of the first; and where that names both in the
--- document. $1: normal forms, $2: predicates, or NULL for all, $3: how many relations of each in a direction.
+-- other one is the subject; how many chunks say it; row, chunk and its number of the first; where that names both in the
+-- document; and who says it, and where the document does. $1: normal forms, $2: predicates, or NULL for all, $3: how many relations of each in a direction.
 SELECT DISTINCT ON (u.place, r.norm, r.predicate, r.is_inverse)
        u.place, r.own_name, r.norm, r.name, r.predicate, r.is_inverse,
        pg_catalog.count(*) OVER (PARTITION BY u.place, r.norm, r.predicate, r.is_inverse),
        {source_key}, v.chunk_id, v.chunk_no,
        v.start_char OPERATOR(pg_catalog.+) a.start_char, v.start_char OPERATOR(pg_catalog.+) a.end_char,
-       v.start_char OPERATOR(pg_catalog.+) b.start_char, v.start_char OPERATOR(pg_catalog.+) b.end_char
+       v.start_char OPERATOR(pg_catalog.+) b.start_char, v.start_char OPERATOR(pg_catalog.+) b.end_char,
+       'sql', NULL::pg_catalog.int4, NULL::pg_catalog.int4
 FROM pg_catalog.unnest($1::pg_catalog.text[]) WITH ORDINALITY AS u (norm, place)
 CROSS JOIN LATERAL (
     (SELECT r.chunk_id, r.subject_name, r.object, r.object_name, r.predicate, false

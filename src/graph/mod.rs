@@ -23,6 +23,7 @@ pub mod walk;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use relations::extract::RelationExtractOptions;
 use relations::{ColumnRelation, ColumnRelations};
 use serde::Deserialize;
 use serde_json::Value as Json;
@@ -99,6 +100,9 @@ pub struct EntityOptions {
     /// By metadata column that refers to another table, the column of that table by which its rows are called.
     #[serde(default)]
     pub names: BTreeMap<String, String>,
+    /// What a language model extracts of texts, if one is to.
+    #[serde(default)]
+    pub extract: Option<RelationExtractOptions>,
 }
 
 impl EntityOptions {
@@ -163,12 +167,17 @@ mod tests {
         check(
             json!({"entities": "rules", "hops": 2}),
             "unknown option \"hops\" of \"graph\"",
-            Some("Known options: entities, relations, names."),
+            Some("Known options: entities, relations, names, extract."),
         );
         check(
             json!({"entities": "rules", "relations": {"a": 1}}),
             "option \"graph.relations.a\" must be a predicate or an object, not 1",
             None,
+        );
+        check(
+            json!({"entities": "rules", "extract": {"model": "x"}}),
+            "unknown option \"model\" of \"graph.extract\"",
+            Some("Known options: llm, template, predicates."),
         );
         check(
             json!({"entities": "rules", "relations": {"a": " "}}),

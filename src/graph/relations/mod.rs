@@ -1,12 +1,16 @@
-//! # relations: what do the columns of a row say of two entities?
+//! # relations: what do the columns of a row, and its text, say of two entities?
 //!
 //! ```text
-//! {"author_id": "written_by"} │ (a row, its values by column) → subject –predicate→ object
+//! (which columns say what, a row) → subject –predicate→ object ← (a text, what a language model says of it)
 //! ```
 //!
 //! A mention says that a chunk names an entity; a relation says what one entity is to another, by a name, its predicate.
 //! A database has many of them before anybody reads a text: a foreign key is one, and so is a column. Which columns say
-//! something, and what, is written in the option `graph` of a pipeline ([`ColumnRelations`]).
+//! something, and what, is written in the option `graph` of a pipeline ([`ColumnRelations`]). What texts say a language
+//! model may [`extract`], and what a question asks for one may [`pick`].
+
+pub mod extract;
+pub mod pick;
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -94,7 +94,7 @@ fn no_metadata(pipeline: &Pipeline, column: &str) -> Error {
 
 /// A column that refers to another table by itself.
 #[derive(Clone, Debug)]
-struct ForeignKey {
+struct NamingKey {
     /// The other table, as SQL, and its column.
     table: String,
     key: String,
@@ -108,7 +108,7 @@ struct ForeignKey {
 #[derive(Clone, Debug)]
 struct SayingColumn {
     here: ViewColumn,
-    refers_to: Option<ForeignKey>,
+    refers_to: Option<NamingKey>,
 }
 
 /// The metadata columns of a pipeline.
@@ -179,9 +179,9 @@ impl SayingColumn {
 }
 
 /// By name, the columns of a table that refer to another one by themselves.
-fn foreign_keys(table: pg_sys::Oid) -> Result<BTreeMap<String, ForeignKey>> {
+fn foreign_keys(table: pg_sys::Oid) -> Result<BTreeMap<String, NamingKey>> {
     let found = sql::rows(query!(column_relations.foreign_keys), &[table.into()], |row| {
-        let key = ForeignKey {
+        let key = NamingKey {
             table: sql::required(row.get(2)?)?,
             key: sql::required(row.get(3)?)?,
             equal: sql::required(row.get(4)?)?,

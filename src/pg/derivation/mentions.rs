@@ -9,9 +9,9 @@ use std::ops::Range;
 use pgrx::prelude::*;
 use serde_json::Value as Json;
 
-use super::column_relations;
 use super::communities::refuse_without_graph;
 use super::table::{self, TableForm};
+use super::{column_relations, extracted_relations};
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::walk::most_chunks_of_entity;
 use crate::graph::{EntityExtractor, EntityMention, EntityOptions, NamingText};
@@ -60,6 +60,7 @@ fn set(pipeline: &Pipeline, option: &Json, wanted: Option<&EntityOptions>) -> Re
         (Some(current), None) => {
             refuse_without_graph(pipeline)?;
             column_relations::set(pipeline, None)?;
+            extracted_relations::set(pipeline, None)?;
             table::forget(pipeline, KIND, current.relation)?;
             return Ok(false);
         }
@@ -73,6 +74,7 @@ fn set(pipeline: &Pipeline, option: &Json, wanted: Option<&EntityOptions>) -> Re
         }
     };
     column_relations::set(pipeline, relations.as_ref())?;
+    extracted_relations::set(pipeline, wanted.and_then(|it| it.extract.as_ref()))?;
     Ok(is_begun)
 }
 
@@ -96,7 +98,8 @@ pub fn inherit(successor: &Pipeline, old: &Pipeline) -> Result<()> {
     if let Some(it) = derivation::of(old.id, KIND)? {
         create(successor, &it.options)?;
     }
-    column_relations::inherit(successor, old)
+    column_relations::inherit(successor, old)?;
+    extracted_relations::inherit(successor, old)
 }
 
 fn create(pipeline: &Pipeline, option: &Json) -> Result<()> {
