@@ -101,7 +101,6 @@ WHERE EXISTS (SELECT FROM {relations} AS r WHERE r.subject OPERATOR(pg_catalog.=
    OR EXISTS (SELECT FROM {relations} AS r WHERE r.object OPERATOR(pg_catalog.=) u.norm COLLATE pg_catalog."C")
 ORDER BY u.place
 
-
 -- name: menu
 -- $1: how many relations are looked at. What they are called, each with a subject and an object, and how many are called so.
 SELECT DISTINCT ON (r.predicate) r.predicate, r.subject, r.object, pg_catalog.count(*) OVER (PARTITION BY r.predicate)
@@ -121,7 +120,8 @@ LIMIT $2
 -- From entities over relations to others, each other one with a predicate and a direction once: the number of the entity,
 -- from 1, and as the relation writes it; the other's normal form, and as the relation writes it; predicate, and whether the
 -- other one is the subject; how many chunks say it; row, chunk and its number of the first; where that names both in the
--- document; and who says it, and where the document does. $1: normal forms, $2: predicates, or NULL for all, $3: how many relations of each in a direction.
+-- document; and who says it, and where the document does. $1: normal forms, $2: predicates, or NULL for all, $3: how many
+-- relations of each in a direction.
 SELECT DISTINCT ON (u.place, r.norm, r.predicate, r.is_inverse)
        u.place, r.own_name, r.norm, r.name, r.predicate, r.is_inverse,
        pg_catalog.count(*) OVER (PARTITION BY u.place, r.norm, r.predicate, r.is_inverse),

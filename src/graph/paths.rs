@@ -191,13 +191,15 @@ impl EntityPath {
     }
 }
 
+/// The normal forms of a path's entities.
+fn norms(path: &EntityPath) -> impl Iterator<Item = &str> {
+    path.entities.iter().map(|it| it.norm.as_str())
+}
+
 /// The likelier one first, of like ones the shorter one, and then by name.
 fn better(a: &EntityPath, b: &EntityPath) -> std::cmp::Ordering {
-    let norms = |path: &EntityPath| -> Vec<String> {
-        path.entities.iter().map(|it| it.norm.clone()).collect()
-    };
     let by_score = b.score.total_cmp(&a.score).then(a.entities.len().cmp(&b.entities.len()));
-    by_score.then_with(|| norms(a).cmp(&norms(b)))
+    by_score.then_with(|| norms(a).cmp(norms(b)))
 }
 
 /// For each entity that was asked about, how many chunks name it and what ways there are from it.

@@ -24,7 +24,7 @@ const MOST_RELATIONS: i64 = 1000;
 const MOST_STARTS: usize = 20;
 
 /// Relations that are counted to say which predicates there are.
-const MOST_COUNTED: i64 = 10_000;
+const MOST_COUNTED: i64 = 2000;
 
 /// Entities of chunks that were found for a question.
 const MOST_NAMED: i64 = 100;
