@@ -7,16 +7,16 @@ use crate::pg::catalog::pipeline::Pipeline;
 use crate::pg::server::sql::{self, query, render};
 
 /// A pipeline, and the table beside its chunks in which something is kept by the hashes of texts.
-type Beside<'a> = (&'a Pipeline, &'a str);
+type DerivedBeside<'a> = (&'a Pipeline, &'a str);
 
-fn tables((pipeline, relation): Beside<'_>) -> [(&'static str, &str); 2] {
+fn tables((pipeline, relation): DerivedBeside<'_>) -> [(&'static str, &str); 2] {
     [("chunk_table", pipeline.chunk_table.sql.as_str()), ("derived", relation)]
 }
 
 /// At most `most` texts of which nothing has been made in this template, in the order of their hashes, which come behind
 /// `after`.
 pub fn missing(
-    beside: Beside<'_>,
+    beside: DerivedBeside<'_>,
     template: &str,
     after: &[u8],
     most: i32,
@@ -31,7 +31,7 @@ pub fn missing(
 }
 
 /// How many such texts there are, as far as `most`.
-pub fn count_missing(beside: Beside<'_>, template: &str, most: i64) -> Result<i64> {
+pub fn count_missing(beside: DerivedBeside<'_>, template: &str, most: i64) -> Result<i64> {
     let statement = render(query!(derivation.count_missing_texts), &tables(beside));
     counted(&statement, &[template.into(), most.into()])
 }
@@ -44,7 +44,7 @@ pub fn forget(relation: &str, made: &[(DerivationItem, Vec<DerivedText>)]) -> Re
 }
 
 /// Forgets what was made of texts that no chunk has any more.
-pub fn forget_gone(beside: Beside<'_>) -> Result<()> {
+pub fn forget_gone(beside: DerivedBeside<'_>) -> Result<()> {
     let gone = render(query!(derivation.forget_gone_texts), &tables(beside));
     sql::execute(&gone, &[]).map(drop)
 }
