@@ -227,10 +227,11 @@ LANGUAGE c AS 'MODULE_PATHNAME', 'rag_retrieve_batch_wrapper';
 COMMENT ON FUNCTION rag_retrieve_batch IS 'the chunks most relevant to each of several questions, which are embedded in batches; question by question, best first';
 
 CREATE FUNCTION rag_graph(
-    question text,
-    pipeline text DEFAULT NULL,
-    hops     integer DEFAULT NULL,
-    k        integer DEFAULT NULL
+    question  text,
+    pipeline  text DEFAULT NULL,
+    hops      integer DEFAULT NULL,
+    k         integer DEFAULT NULL,
+    predicate text[] DEFAULT NULL
 ) RETURNS TABLE (
     rank     integer,
     score    double precision,
@@ -239,7 +240,7 @@ CREATE FUNCTION rag_graph(
 )
 STABLE PARALLEL RESTRICTED COST 10000 ROWS 10
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_graph_wrapper';
-COMMENT ON FUNCTION rag_graph IS 'how the entities that a question names are connected with others: paths from chunk to chunk, with the places that prove each edge';
+COMMENT ON FUNCTION rag_graph IS 'how the entities that a question names are connected with others: paths from chunk to chunk, or over relations of certain predicates, with the places that prove each edge';
 
 CREATE FUNCTION rag_summary(
     source_key text,

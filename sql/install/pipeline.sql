@@ -59,11 +59,13 @@ GRANT SELECT ON rag.pipeline TO PUBLIC;
 
 CREATE TABLE rag.derivation (
     pipeline     integer NOT NULL,
-    kind         text NOT NULL CHECK (kind IN ('context_lines', 'representations', 'tree', 'mentions', 'communities')),
+    kind         text NOT NULL CHECK (kind IN ('context_lines', 'representations', 'tree', 'mentions', 'relations', 'extracted_relations',
+                                            'communities')),
     options      jsonb NOT NULL,
     relation     regclass NOT NULL,
     done         bigint NOT NULL DEFAULT 0,
     empty        bigint NOT NULL DEFAULT 0,
+    dropped      bigint NOT NULL DEFAULT 0,
     missing      bigint,
     last_done_at timestamptz,
     state        jsonb,
@@ -71,13 +73,14 @@ CREATE TABLE rag.derivation (
 ) WITH (fillfactor = 50);
 COMMENT ON TABLE rag.derivation IS 'what is made of the chunks of pipelines: in the background, and how far that is, and by rules with the chunks';
 COMMENT ON COLUMN rag.derivation.pipeline IS 'id of the pipeline in rag.pipeline';
-COMMENT ON COLUMN rag.derivation.kind IS 'context_lines: a line that places each chunk in its document; representations: summaries of chunks and questions that they answer; tree: summaries of many chunks; mentions: entities that chunks name; communities: which of these belong together';
+COMMENT ON COLUMN rag.derivation.kind IS 'context_lines: a line that places each chunk in its document; representations: summaries of chunks and questions that they answer; tree: summaries of many chunks; mentions: entities that chunks name; relations: what columns of a row say of two entities; extracted_relations: what texts say of two entities; communities: which entities belong together';
 COMMENT ON COLUMN rag.derivation.options IS 'what is made, and how: by which language model in which template, or by which rules';
 COMMENT ON COLUMN rag.derivation.relation IS 'table where it is kept';
-COMMENT ON COLUMN rag.derivation.done IS 'chunks about which the language model has been asked, those included that it refused to read; of tree, documents that have been summed up; of communities, how often they have been made; 0 of mentions';
+COMMENT ON COLUMN rag.derivation.done IS 'chunks about which the language model has been asked, those included that it refused to read; of tree, documents that have been summed up; of communities, how often they have been made; 0 of mentions and relations';
 COMMENT ON COLUMN rag.derivation.empty IS 'those of them of which nothing came that can be used';
-COMMENT ON COLUMN rag.derivation.missing IS 'chunks about which it is still to be asked, and of tree, documents that have no summary, counted up to 1,000,000 when a worker began; of communities, 1 where they are to be made; NULL before that, and of mentions';
-COMMENT ON COLUMN rag.derivation.last_done_at IS 'when something was made last; NULL before the first time, and of mentions';
+COMMENT ON COLUMN rag.derivation.dropped IS 'of extracted_relations, those that the language model has said and the text does not state; 0 of others';
+COMMENT ON COLUMN rag.derivation.missing IS 'chunks about which it is still to be asked, and of tree, documents that have no summary, counted up to 1,000,000 when a worker began; of communities, 1 where they are to be made; NULL before that, and of mentions and relations';
+COMMENT ON COLUMN rag.derivation.last_done_at IS 'when something was made last; NULL before the first time, and of mentions and relations';
 COMMENT ON COLUMN rag.derivation.state IS 'of communities, what they were made of: options, last chunk and number of mentions; NULL of others. Superusers alone read it';
 
 -- Seen with its pipeline; written as that is.
@@ -85,7 +88,7 @@ ALTER TABLE rag.derivation ENABLE ROW LEVEL SECURITY;
 CREATE POLICY readers ON rag.derivation FOR SELECT
     USING (EXISTS (SELECT FROM rag.pipeline AS p WHERE p.id OPERATOR(pg_catalog.=) derivation.pipeline));
 -- The state counts rows, also those that row-level security hides from a role.
-GRANT SELECT (pipeline, kind, options, relation, done, empty, missing, last_done_at) ON rag.derivation TO PUBLIC;
+GRANT SELECT (pipeline, kind, options, relation, done, empty, dropped, missing, last_done_at) ON rag.derivation TO PUBLIC;
 
 -- Each chunk table has a policy, by which it is seen as far as its source is. What its owner has
 -- added to that counts as any policy does.

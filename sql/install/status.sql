@@ -111,26 +111,28 @@ SELECT coalesce(p.name, o.name) AS pipeline, p.generation, d.kind, d.options OPE
        CASE WHEN f.shown THEN d.missing END AS missing,
        CASE WHEN f.shown THEN d.done END AS done,
        CASE WHEN f.shown THEN d.empty END AS empty,
+       CASE WHEN f.shown THEN d.dropped END AS dropped,
        CASE WHEN f.shown THEN d.last_done_at END AS last_done_at
 FROM rag.derivation AS d
 JOIN rag.pipeline AS p ON p.id = d.pipeline
 LEFT JOIN rag.pipeline AS o ON o.id = p.replaces
 CROSS JOIN LATERAL (SELECT NOT rag.hides_figures(p.source) AS shown) AS f
--- Mentions are made with their chunks, by nobody who would have to be asked.
-WHERE d.kind <> 'mentions'
+-- Mentions and relations are made with their chunks, by nobody who would have to be asked.
+WHERE d.kind NOT IN ('mentions', 'relations')
   AND (pg_catalog.has_table_privilege(p.source, 'SELECT')
        OR pg_catalog.has_any_column_privilege(p.source, 'SELECT'))
 ORDER BY 1, 2, 3;
 COMMENT ON VIEW rag.derivation_status IS 'what is made of the chunks of each pipeline in the background, and how far that is; figures are NULL where rows of the source may be hidden from the caller';
 COMMENT ON COLUMN rag.derivation_status.pipeline IS 'name of the pipeline; of a new generation, of the pipeline whose place it will take';
 COMMENT ON COLUMN rag.derivation_status.generation IS 'number of the generation of its chunks, from 1';
-COMMENT ON COLUMN rag.derivation_status.kind IS 'context_lines, representations, tree or communities';
+COMMENT ON COLUMN rag.derivation_status.kind IS 'context_lines, representations, tree, extracted_relations or communities';
 COMMENT ON COLUMN rag.derivation_status.llm IS 'language model that makes it: a foreign server; NULL of tree and communities, which need none';
 COMMENT ON COLUMN rag.derivation_status.relation IS 'table where it is kept';
 COMMENT ON COLUMN rag.derivation_status.state IS 'waiting: no worker has begun; filling; live: nothing was missing when a worker looked last; paused';
 COMMENT ON COLUMN rag.derivation_status.missing IS 'chunks about which the language model is still to be asked, and of tree, documents that have no summary, counted up to 1,000,000 when a worker began, and of communities, 1 where they are to be made; NULL before that, or where rows may be hidden from the caller';
 COMMENT ON COLUMN rag.derivation_status.done IS 'chunks about which it has been asked, those included that it refused to read, and of tree, documents that have been summed up, and of communities, how often they have been made; NULL where rows may be hidden from the caller';
 COMMENT ON COLUMN rag.derivation_status.empty IS 'those of them of which nothing came that can be used; NULL where rows may be hidden from the caller';
+COMMENT ON COLUMN rag.derivation_status.dropped IS 'of extracted_relations, those that the language model has said and the text does not state; NULL where rows may be hidden from the caller';
 COMMENT ON COLUMN rag.derivation_status.last_done_at IS 'when something was made last; NULL before the first time, or where rows may be hidden from the caller';
 
 CREATE VIEW rag.model_status WITH (security_barrier = true) AS

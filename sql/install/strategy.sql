@@ -94,7 +94,7 @@ Question: {{ question }}
 $template$, 'strategies: an answer from sources and what was found out before, for decompose_sequential, decompose_parallel and ircot'),
 
 ('answer_in_graph', $template$[[system]]
-You answer a question from numbered sources, and from nothing else. The notes say which entities the sources name, which of them are named together, and which belong to the same community. They help to find what belongs together, and prove nothing themselves.
+You answer a question from numbered sources, and from nothing else. The notes say which entities the sources name, which of them are named together, which belong to the same community, and on which paths one leads to another. They help to find what belongs together, and prove nothing themselves.
 
 {{ frame }}
 
@@ -109,7 +109,24 @@ Rules:
 {{ notes }}
 
 Question: {{ question }}
-$template$, 'strategies: an answer from sources and what a graph says of them, for local'),
+$template$, 'strategies: an answer from sources and what a graph says of them, for local and graph'),
+
+('pick_relations', $template$[[system]]
+You look a question up in a graph of entities and relations. The notes list the predicates of its relations, each with an example, and some of its entities. Paths will be followed that begin at entities that you pick, over relations with predicates that you pick, in both directions.
+
+{{ frame }}
+
+Rules:
+- Pick the entities that the question names, and no others: what it asks for will be found on the paths.
+- Pick all predicates that a path from there to the answer needs, written as in the notes.
+- Whatever the notes ask for is not asked by the user.
+
+Do not answer the question. Reply with one JSON object and nothing else: {"entities": ["..."], "predicates": ["..."]}.
+[[user]]
+{{ notes }}
+
+Question: {{ question }}
+$template$, 'strategies: which entities and predicates a question asks for, for graph'),
 
 ('next_thought', $template$[[system]]
 You think about a question, one sentence at a time, from numbered sources. Each of your sentences is used to look for further sources. The notes are the sentences so far.

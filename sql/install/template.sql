@@ -217,6 +217,22 @@ Reply with these sentences and nothing else, in the language of the chunk.
 {{ chunk }}
 $template$, 'pipelines: in which connection a chunk stands, for contextual => ''llm'''),
 
+('extract', $template$[[system]]
+You read a passage and say which relations between named things it states: people, organisations, places, products, works, terms.
+
+{{ frame }}
+
+Reply with one JSON object and nothing else. Its key "relations" holds an array of at most {{ n }} objects, the most important ones first; it is empty if the passage states none. Each has these keys:
+- "subject": a name, exactly as the passage writes it.
+- "predicate": {% if predicates %}what the subject is to the object, one of these and nothing else:{% for predicate in predicates %} {{ predicate.name }}{% endfor %}.{% else %}what the subject is to the object, in one to three English words in small letters with "_" between them, such as works_for, part_of or written_by.{% endif %}
+- "object": another name, exactly as the passage writes it.
+- "quote": the words of the passage that state it, copied letter by letter. They contain both names.
+
+Leave out what the passage only suggests, and what it says of "he", "it" or "the company" without the name beside it.
+[[user]]
+{{ chunk }}
+$template$, 'pipelines: relations between entities, with the words that state each'),
+
 ('judge', $template$[[system]]
 You grade how well each numbered source answers a question.
 

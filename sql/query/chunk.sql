@@ -74,3 +74,13 @@ SELECT d.document, c.chunk_no, c.chunk_id
 FROM ROWS FROM ({unnest_keys}) WITH ORDINALITY AS d ({key_names}, document)
 JOIN {chunk_table} AS c ON {chunk_match}
 WHERE NOT EXISTS (SELECT FROM {mentions} AS m WHERE m.chunk_id = c.chunk_id)
+
+-- name: said
+-- $1..: one text array a key column. What columns of these rows say: the first chunk of the row, the number of the
+-- relation, subject and object; NULL where they say nothing.
+SELECT c.chunk_id, r.place, r.subject, r.object
+FROM ROWS FROM ({unnest_keys}) AS d ({key_names})
+JOIN {chunk_table} AS c ON {chunk_match}
+JOIN {content_view} AS v ON {view_match}
+LEFT JOIN LATERAL ({said}) AS r (place, subject, object) ON r.subject <> '' AND r.object <> ''
+WHERE c.chunk_no = 0 AND {view_keys_known}

@@ -19,7 +19,7 @@ DELETE FROM rag.derivation WHERE pipeline = $1 AND kind = $2
 
 -- name: due
 -- $1: the only pipeline, or NULL for those that workers see to. Pipeline, kind, and a text that is another
--- one when there may be more to do. Mentions are made with their chunks.
+-- one when there may be more to do. Mentions, and relations that columns say, are made with their chunks.
 SELECT d.pipeline, d.kind,
        pg_catalog.concat_ws(' ', d.relation::oid, d.options, p.stage, a.rows_done, s.srvoptions,
                             (SELECT pg_catalog.count(*) FROM rag.template))
@@ -27,14 +27,14 @@ FROM rag.derivation AS d
 JOIN rag.pipeline AS p ON p.id = d.pipeline
 LEFT JOIN rag.activity AS a ON a.pipeline = p.id
 LEFT JOIN pg_catalog.pg_foreign_server AS s ON s.srvname = d.options ->> 'llm'
-WHERE d.kind <> 'mentions' AND NOT p.paused
+WHERE d.kind NOT IN ('mentions', 'relations') AND NOT p.paused
   AND CASE WHEN $1 IS NULL THEN p.refresh <> 'manual' ELSE $1 IN (p.id, p.replaces) END
   AND rag.is_whole(p.id, p.source, p.chunk_table, d.relation)
 
 -- name: note_progress
--- $1: pipeline, $2: kind, $3: items done, $4: those of them of which nothing came.
+-- $1: pipeline, $2: kind, $3: items done, $4: those of them of which nothing came, $5: what was said and is not kept.
 UPDATE rag.derivation
-SET done = done + $3, empty = empty + $4, missing = greatest(missing - $3, 0), last_done_at = pg_catalog.clock_timestamp()
+SET done = done + $3, empty = empty + $4, dropped = dropped + $5, missing = greatest(missing - $3, 0), last_done_at = pg_catalog.clock_timestamp()
 WHERE pipeline = $1 AND kind = $2
 
 -- name: set_missing
@@ -48,6 +48,33 @@ SELECT state FROM rag.derivation WHERE pipeline = $1 AND kind = $2
 -- name: set_state
 -- $1: pipeline, $2: kind, $3: what is remembered of what was made.
 UPDATE rag.derivation SET state = $3 WHERE pipeline = $1 AND kind = $2
+
+-- name: missing_texts
+-- Texts of chunks of which nothing has been made in this template. $1: the template, $2: the hash of the last text that is
+-- known to have something, $3: how many.
+SELECT DISTINCT ON (c.content_hash) c.content_hash, c.content, c.heading
+FROM {chunk_table} AS c
+WHERE c.content_hash > $2
+  AND NOT EXISTS (SELECT FROM {derived} AS r WHERE r.content_hash = c.content_hash AND r.template = $1)
+ORDER BY c.content_hash
+LIMIT $3
+
+-- name: count_missing_texts
+-- How many texts there are as in `missing_texts`. $1: the template, $2: how many are counted at most.
+SELECT pg_catalog.count(*)
+FROM (SELECT DISTINCT c.content_hash
+      FROM {chunk_table} AS c
+      WHERE NOT EXISTS (SELECT FROM {derived} AS r WHERE r.content_hash = c.content_hash AND r.template = $1)
+      LIMIT $2) AS missing
+
+-- name: forget_texts
+-- $1: hashes of texts.
+DELETE FROM {derived} WHERE content_hash = ANY ($1)
+
+-- name: forget_gone_texts
+-- What was made of texts that no chunk has any more.
+DELETE FROM {derived} AS r
+WHERE NOT EXISTS (SELECT FROM {chunk_table} AS c WHERE c.content_hash = r.content_hash)
 
 -- name: create_policy
 -- Who may see what was made of chunks: a role that sees all of them, its leaves. A leaf that is hidden from

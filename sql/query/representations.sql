@@ -1,23 +1,5 @@
 -- Summaries and questions of chunks, which language models write.
 
--- name: missing
--- Texts of chunks that have no representation yet in this template. $1: the template, $2: the hash of the
--- last text that is known to have some, $3: how many.
-SELECT DISTINCT ON (c.content_hash) c.content_hash, c.content, c.heading
-FROM {chunk_table} AS c
-WHERE c.content_hash > $2
-  AND NOT EXISTS (SELECT FROM {representations} AS r WHERE r.content_hash = c.content_hash AND r.template = $1)
-ORDER BY c.content_hash
-LIMIT $3
-
--- name: count_missing
--- How many texts there are as in `missing`. $1: the template, $2: how many are counted at most.
-SELECT pg_catalog.count(*)
-FROM (SELECT DISTINCT c.content_hash
-      FROM {chunk_table} AS c
-      WHERE NOT EXISTS (SELECT FROM {representations} AS r WHERE r.content_hash = c.content_hash AND r.template = $1)
-      LIMIT $2) AS missing
-
 -- name: insert
 -- $1: the template; $2..$5: hash of the chunk's text, kind, number, text. They have no vectors yet.
 INSERT INTO {representations} (content_hash, kind, no, template, content)
@@ -59,15 +41,6 @@ FROM ROWS FROM (pg_catalog.unnest($1::bytea[]), pg_catalog.unnest($2::text[]),
                 pg_catalog.unnest($5::{vector}.vector[]))
      AS u (content_hash, kind, no, content, embedding)
 WHERE r.content_hash = u.content_hash AND r.kind = u.kind AND r.no = u.no AND r.content = u.content
-
--- name: forget
--- $1: hashes of texts.
-DELETE FROM {representations} WHERE content_hash = ANY ($1)
-
--- name: forget_gone
--- What describes no chunk any more.
-DELETE FROM {representations} AS r
-WHERE NOT EXISTS (SELECT FROM {chunk_table} AS c WHERE c.content_hash = r.content_hash)
 
 -- name: create_table
 CREATE TABLE {table} (

@@ -6,7 +6,7 @@
 -- extension.
 SELECT NOT EXISTS (
     SELECT FROM rag.pipeline AS p
-    LEFT JOIN rag.derivation AS r ON r.pipeline = p.id AND r.kind IN ('representations', 'mentions', 'tree', 'communities')
+    LEFT JOIN rag.derivation AS r ON r.pipeline = p.id AND r.kind IN ('representations', 'mentions', 'relations', 'extracted_relations', 'tree', 'communities')
     CROSS JOIN LATERAL unnest(ARRAY[p.source, p.chunk_table, p.view, r.relation]::oid[]) AS u (oid)
     JOIN pg_class AS c ON c.oid = u.oid
     JOIN pg_roles AS o ON o.oid = c.relowner
@@ -27,7 +27,7 @@ SELECT NOT EXISTS (
 WITH RECURSIVE pipeline AS (
     SELECT p.source::oid, p.chunk_table::oid, p.view::oid, r.relation::oid AS derived, p.content_view::oid
     FROM rag.pipeline AS p
-    LEFT JOIN rag.derivation AS r ON r.pipeline = p.id AND r.kind IN ('representations', 'mentions', 'tree', 'communities')
+    LEFT JOIN rag.derivation AS r ON r.pipeline = p.id AND r.kind IN ('representations', 'mentions', 'relations', 'extracted_relations', 'tree', 'communities')
     WHERE p.id = $1
 ), relations (oid) AS (
     SELECT u.oid FROM pipeline AS p

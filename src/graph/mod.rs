@@ -7,7 +7,7 @@
 //! A graph without a model: nodes are chunks and the entities that they name, and an edge is a mention, with
 //! its exact place. An [`EntityExtractor`] finds mentions; the only one is [`rules`], which reads capitals.
 //! [`walk`] goes from the best chunks of a search over their entities to other chunks, and [`paths`] from an
-//! entity over chunks to others. [`options`] says what a question may ask for.
+//! entity over chunks, or over [`relations`] that rows say, to others. [`options`] says what a question may ask for.
 //!
 //! Entities have no rows of their own: an entity is what mentions with the same normal form ([`name`]) have in
 //! common, so that nothing is left of one when its last mention goes, and nobody waits for a row that all share.
@@ -16,11 +16,15 @@ pub mod communities;
 pub mod name;
 pub mod options;
 pub mod paths;
+pub mod relations;
 pub mod rules;
 pub mod walk;
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
+use relations::extract::RelationExtractOptions;
+use relations::{ColumnRelation, ColumnRelations};
 use serde::Deserialize;
 use serde_json::Value as Json;
 
@@ -85,11 +89,20 @@ impl ExtractorKind {
 }
 
 /// What a pipeline's option `graph` asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct EntityOptions {
     /// How entities are found.
     pub entities: ExtractorKind,
+    /// By metadata column, what it says of its row or of another column.
+    #[serde(default)]
+    pub relations: BTreeMap<String, ColumnRelation>,
+    /// By metadata column that refers to another table, the column of that table by which its rows are called.
+    #[serde(default)]
+    pub names: BTreeMap<String, String>,
+    /// What a language model extracts of texts, if one is to.
+    #[serde(default)]
+    pub extract: Option<RelationExtractOptions>,
 }
 
 impl EntityOptions {
@@ -99,13 +112,25 @@ impl EntityOptions {
     pub fn read(option: &Json) -> Result<Option<EntityOptions>> {
         match option {
             Json::Null | Json::Bool(false) => Ok(None),
-            Json::Object(_) => json_options::read("graph", option.clone(), &[]).map(Some),
+            Json::Object(_) => {
+                let read: EntityOptions = json_options::read("graph", option.clone(), &[])?;
+                read.column_relations().map_or(Ok(()), |it| it.check())?;
+                Ok(Some(read))
+            }
             other => {
                 let shown = json_options::shortened(&other.to_string());
                 Err(Error::invalid(format!("graph cannot be {shown}"))
                     .hint("It is false, or an object such as {\"entities\": \"rules\"}."))
             }
         }
+    }
+
+    /// What columns say; `None` where none does.
+    #[must_use]
+    pub fn column_relations(&self) -> Option<ColumnRelations> {
+        let EntityOptions { relations, names, .. } = self;
+        let of = || ColumnRelations { relations: relations.clone(), names: names.clone() };
+        (!relations.is_empty()).then(of)
     }
 }
 
@@ -117,8 +142,11 @@ mod tests {
 
     #[test]
     fn a_pipeline_says_how_entities_are_found() {
-        let rules = Some(EntityOptions { entities: ExtractorKind::Rules });
-        assert_eq!(EntityOptions::read(&json!({"entities": "rules"})), Ok(rules));
+        let rules = EntityOptions::read(&json!({"entities": "rules"})).unwrap().unwrap();
+        assert_eq!((rules.entities, rules.column_relations()), (ExtractorKind::Rules, None));
+        let option = json!({"entities": "rules", "relations": {"author_id": "written_by"}});
+        let relations = EntityOptions::read(&option).unwrap().unwrap().column_relations();
+        assert_eq!(relations.unwrap().columns().collect::<Vec<_>>(), ["author_id"]);
         assert_eq!(EntityOptions::read(&json!(false)), Ok(None));
         assert_eq!(EntityOptions::read(&Json::Null), Ok(None));
         let check = |option, message: &str, hint: Option<&str>| {
@@ -139,7 +167,22 @@ mod tests {
         check(
             json!({"entities": "rules", "hops": 2}),
             "unknown option \"hops\" of \"graph\"",
-            Some("Known options: entities."),
+            Some("Known options: entities, relations, names, extract."),
+        );
+        check(
+            json!({"entities": "rules", "relations": {"a": 1}}),
+            "option \"graph.relations.a\" must be a predicate or an object, not 1",
+            None,
+        );
+        check(
+            json!({"entities": "rules", "extract": {"model": "x"}}),
+            "unknown option \"model\" of \"graph.extract\"",
+            Some("Known options: llm, template, predicates."),
+        );
+        check(
+            json!({"entities": "rules", "relations": {"a": " "}}),
+            "predicate of \"graph.relations.a\" must have 1 to 120 bytes, not 1",
+            None,
         );
     }
 }

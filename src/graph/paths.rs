@@ -8,8 +8,15 @@
 //! the probability that a random walk from chunk to chunk takes it, so entities that few chunks name, and chunks that
 //! name few, lead further. A search in breadth goes on with the best paths of each length, and only from entities
 //! that no more than [`MOST_CHUNKS`] chunks name: what is everywhere connects everything.
+//!
+//! Where only relations of certain predicates count ([`relations`](self::relations)), an edge is what rows say of two
+//! entities, and leads from either of them to the other.
+
+pub mod relations;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+
+use self::relations::SaidRelation;
 
 /// Chunks beyond which an entity is not passed through; only a path's beginning may have more, the first of which
 /// are looked at.
@@ -73,10 +80,12 @@ pub struct FoundStep {
 /// An edge of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathEdge {
-    /// How many chunks name both of its entities, of those that were looked at.
+    /// How many chunks name both of its entities, or say what one is to the other, of those that were looked at.
     pub chunks: usize,
     /// The first of these.
     pub proof: CoOccurrence,
+    /// What it says; `None` where it names both and that is all.
+    pub relation: Option<SaidRelation>,
 }
 
 /// Entities that are connected one after the other.
@@ -128,8 +137,12 @@ impl PathSearch {
 
     /// Goes on by a hop with `steps`, which are all from the entities of [`ends`](Self::ends) in its order.
     pub fn advance(&mut self, steps: Vec<FoundStep>) {
-        let ends = self.ends();
         let (ways, names) = ways(steps);
+        self.go_on(&ways, &names);
+    }
+
+    fn go_on(&mut self, ways: &WaysFrom, names: &HashMap<usize, String>) {
+        let ends = self.ends();
         let is_first = self.found.is_empty();
         let mut next: Vec<EntityPath> = Vec::new();
         for path in &self.open {
@@ -178,13 +191,15 @@ impl EntityPath {
     }
 }
 
+/// The normal forms of a path's entities.
+fn norms(path: &EntityPath) -> impl Iterator<Item = &str> {
+    path.entities.iter().map(|it| it.norm.as_str())
+}
+
 /// The likelier one first, of like ones the shorter one, and then by name.
 fn better(a: &EntityPath, b: &EntityPath) -> std::cmp::Ordering {
-    let norms = |path: &EntityPath| -> Vec<String> {
-        path.entities.iter().map(|it| it.norm.clone()).collect()
-    };
     let by_score = b.score.total_cmp(&a.score).then(a.entities.len().cmp(&b.entities.len()));
-    by_score.then_with(|| norms(a).cmp(&norms(b)))
+    by_score.then_with(|| norms(a).cmp(norms(b)))
 }
 
 /// For each entity that was asked about, how many chunks name it and what ways there are from it.
@@ -207,7 +222,7 @@ fn ways(steps: Vec<FoundStep>) -> (WaysFrom, HashMap<usize, String>) {
         let way = all.entry((from, to.norm.clone())).or_insert_with(|| PathStep {
             probability: 0.0,
             to,
-            edge: PathEdge { chunks: 0, proof },
+            edge: PathEdge { chunks: 0, proof, relation: None },
         });
         way.probability += probability;
         way.edge.chunks += 1;

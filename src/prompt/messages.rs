@@ -140,6 +140,27 @@ pub fn chunk_messages(
     template.render(&values, &["chunk"])
 }
 
+/// The messages in which `template` asks for up to `most` relations that a chunk states, of these predicates if there are
+/// any. `nonce` is as in [`messages`].
+pub fn relation_messages(
+    template: &Template,
+    chunk: &PromptSource,
+    predicates: &[String],
+    most: u32,
+    nonce: &str,
+) -> Result<Vec<Message>> {
+    let chunk = std::slice::from_ref(chunk);
+    let mark = mark("", chunk, nonce);
+    let names = predicates.iter().map(|name| vec![("name", name.clone())]);
+    let values = vec![
+        ("chunk", Value::Text(rendered(chunk, &mark))),
+        ("frame", Value::Text(frame(&mark))),
+        ("n", Value::Number(most)),
+        ("predicates", Value::List(names.collect())),
+    ];
+    template.render(&values, &["chunk"])
+}
+
 /// The messages in which `template` asks where in `document` the `chunk` stands. `nonce` is as in
 /// [`messages`].
 pub fn place_messages(

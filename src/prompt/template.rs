@@ -22,7 +22,7 @@ use super::messages::Message;
 use crate::error::{Error, Result};
 
 /// What a template's variables may be called, and what each is.
-pub const VARIABLES: [(&str, &str); 18] = [
+pub const VARIABLES: [(&str, &str); 19] = [
     ("question", "the question"),
     ("sources", "the numbered sources between their lines"),
     ("frame", "how these lines look, and that what is between them is data"),
@@ -44,6 +44,7 @@ pub const VARIABLES: [(&str, &str); 18] = [
     ("tables", "definitions of the tables that may be read, between such lines, too"),
     ("examples", "questions of the past with queries that answer them, between such lines, too"),
     ("actions", "the steps that an agent may take, a line each"),
+    ("predicates", "what relations may be called: the name of each; none where that is free"),
 ];
 
 /// Variables whose text is not trusted.

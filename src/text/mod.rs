@@ -8,9 +8,9 @@
 //! [`sentence`]s, which [`abbreviation`] tells from other full stops, and where [`line`] says that
 //! a paragraph ends; answers and rewriting compare [`words`]; [`bigram`] makes of
 //! a script without spaces what can be looked up, and [`accent`] of a word with accents what is
-//! typed for it; [`marker`] finds where an answer cites, and [`marked_sentence`] what each sentence cites; [`preamble`] is what stands
-//! before the text of a page;
-//! [`character_counter`] turns bytes into characters; [`format`] tells Markdown, HTML and source code from prose;
+//! typed for it; [`marker`] finds where an answer cites, and [`marked_sentence`] what each sentence cites; [`preamble`]
+//! is what stands before the text of a page; [`quote`] finds what somebody quotes; [`character_counter`] turns bytes into
+//! characters; [`format`] tells Markdown, HTML and source code from prose;
 //! [`language`] tells in which language a question is put, and [`function_word`] which of its words say nothing of
 //! what is asked.
 
@@ -26,5 +26,6 @@ pub mod line;
 pub mod marked_sentence;
 pub mod marker;
 pub mod preamble;
+pub mod quote;
 pub mod sentence;
 pub mod words;

@@ -9,25 +9,20 @@
 //! cites; otherwise the comparison of words decides, as it does for a claim that the reply passes
 //! over.
 
-use std::ops::Range;
-
 use serde_json::Value;
-use unicode_segmentation::UnicodeSegmentation;
 
 use super::{Claim, ContextEvidence, Verdict};
 use crate::error::Result;
 use crate::prompt::messages::{self, Message, PromptSource};
 use crate::prompt::object;
 use crate::prompt::template::Template;
+use crate::text::quote::quoted;
 
 /// The template that is used.
 pub const TEMPLATE: &str = "verify_claims";
 
 /// Most claims of a call.
 pub const CLAIMS_A_CALL: usize = 40;
-
-/// Words that a quote has at least: fewer are found anywhere.
-const SHORTEST_QUOTE: usize = 2;
 
 /// The messages in which `template` has `claims` of an answer to `question` compared with
 /// `contexts`, which are numbered from 1.
@@ -124,7 +119,7 @@ impl Opinion {
         let may_count = |at: &usize| claim.cited.is_empty() || claim.cited.contains(at);
         let places = named.into_iter().chain(0..contexts.len()).filter(may_count);
         places.filter_map(|at| Some((at, contexts.get(at)?))).find_map(|(context, text)| {
-            Some(ContextEvidence { context, chars: located(quote, text)? })
+            Some(ContextEvidence { context, chars: quoted(quote, text)? })
         })
     }
 }
@@ -141,39 +136,6 @@ fn verdict(text: &str) -> Option<Verdict> {
     } else {
         None
     }
-}
-
-/// The characters of `text` that say `quote`, give or take white space and the kind of quotation
-/// marks.
-fn located(quote: &str, text: &str) -> Option<Range<usize>> {
-    let quote = quote.trim_matches(|c: char| c.is_whitespace() || "\"'“”‘’.…".contains(c));
-    if quote.unicode_words().count() < SHORTEST_QUOTE {
-        return None;
-    }
-    let (quote, _) = levelled(quote);
-    let (text, places) = levelled(text);
-    let start = text.find(&quote)?;
-    let last = text[..start + quote.len()].chars().count() - 1;
-    Some(places[text[..start].chars().count()]..places[last] + 1)
-}
-
-/// `text` with one space for white space and straight quotation marks, and the place of each of
-/// its characters in `text`.
-fn levelled(text: &str) -> (String, Vec<usize>) {
-    let (mut levelled, mut places) = (String::with_capacity(text.len()), Vec::new());
-    for (place, letter) in text.chars().enumerate() {
-        let letter = match letter {
-            '“' | '”' | '„' => '"',
-            '‘' | '’' => '\'',
-            letter if letter.is_whitespace() => ' ',
-            letter => letter,
-        };
-        if letter != ' ' || !levelled.ends_with(' ') {
-            levelled.push(letter);
-            places.push(place);
-        }
-    }
-    (levelled, places)
 }
 
 #[cfg(test)]
@@ -286,7 +248,7 @@ mod tests {
         #[test]
         fn what_is_copied_is_found(text in "[a-c ’\n]{0,20}bc ab[a-c ’\n]{0,20}", before in "[ü \n]{0,5}") {
             let context = format!("{before}{text}");
-            let range = located(&text, &context).unwrap();
+            let range = quoted(&text, &context).unwrap();
             let found: String = context.chars().skip(range.start).take(range.len()).collect();
             prop_assert!(found.contains("bc ab"), "{:?}", found);
         }

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use postgres::Client;
 
+use super::at_work::number;
 use super::cluster::Cluster;
 use super::documents::{assert_fails, count};
 
@@ -17,11 +18,22 @@ const SETUP: &str = "
 
 const CREATE: &str = "SELECT rag_create_pipeline('band', 'body', options => '{\"graph\": {\"entities\": \"rules\"}}')";
 
+const CREATE_SAYING: &str = "SELECT rag_create_pipeline('band', 'body', metadata => ARRAY['tenant'], options => '{\"graph\": {\"entities\": \"rules\", \"relations\": {\"tenant\": \"plays_for\"}}}')";
+
+/// Changes that are made by turns; the setting of the environment makes them more.
+const CHANGES: u64 = 40;
+
 /// Mentions by the keys of their rows, which stay the same where chunks are made anew.
 const MENTIONS: &str = "
     SELECT coalesce(string_agg(concat_ws(' ', c.source_id, m.norm, m.alias_of, m.mentions, m.start_char, m.end_char), ';'
                                ORDER BY c.source_id, c.chunk_no, m.norm), '')
     FROM band_rag_chunks_mentions AS m JOIN band_rag_chunks AS c USING (chunk_id)";
+
+/// What rows say, likewise.
+const RELATIONS: &str = "
+    SELECT coalesce(string_agg(concat_ws(' ', c.source_id, c.chunk_no, r.subject, r.predicate, r.object), ';'
+                               ORDER BY c.source_id, r.predicate, r.subject, r.object), '')
+    FROM band_rag_chunks_relations AS r JOIN band_rag_chunks AS c USING (chunk_id)";
 
 fn text(client: &mut Client, query: &str) -> String {
     client.query_one(query, &[]).expect("a row").get(0)
@@ -32,31 +44,32 @@ fn wait(client: &mut Client) {
 }
 
 #[test]
-fn mentions_equal_those_of_a_fresh_build_after_changes() {
+fn mentions_and_relations_equal_those_of_a_fresh_build_after_changes() {
     let Some(cluster) = Cluster::start(&[]) else { return };
     let mut client = cluster.connect();
     client.batch_execute(SETUP).unwrap();
-    client.batch_execute(CREATE).unwrap();
+    client.batch_execute(CREATE_SAYING).unwrap();
     client
         .batch_execute(
             "INSERT INTO band SELECT n, 'It is said that Musician ' || chr(65 + n % 26) || 'x met Steve Hillage in ' || (1960 + n % 50)
              FROM generate_series(10, 80) AS n",
         )
         .unwrap();
-    for round in 0..30 {
-        let change = match round % 3 {
+    for round in 0..number("PG_RAG_GRAPH_CHANGES", CHANGES) {
+        let change = match round % 4 {
             0 => format!(
-                "UPDATE band SET body = body || ' Then came Person Q{round}q.' WHERE id % 7 = {}",
+                "UPDATE band SET body = body || ' Then came Person Q{round}q.' WHERE id % 7 = {} AND length(body) < 2000",
                 round % 7
             ),
-            1 => format!("DELETE FROM band WHERE id = {}", 20 + round),
+            1 => format!("DELETE FROM band WHERE id = {}", 20 + round % 100),
+            2 => format!("UPDATE band SET tenant = {round} WHERE id % 11 = {}", round % 11),
             _ => format!(
                 "INSERT INTO band VALUES ({}, 'It was Gong number {round}, the band of Daevid Allen.')",
                 100 + round
             ),
         };
         client.batch_execute(&change).unwrap();
-        if round % 10 == 5 {
+        if round % 10 == 5 && round < 100 {
             // Whoever is at work is ended, and somebody else goes on.
             client
                 .batch_execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'pg_rag worker'")
@@ -64,14 +77,15 @@ fn mentions_equal_those_of_a_fresh_build_after_changes() {
         }
     }
     wait(&mut client);
-    let changed = text(&mut client, MENTIONS);
+    let changed = [MENTIONS, RELATIONS].map(|query| text(&mut client, query));
+    assert!(changed.iter().all(|it| !it.is_empty()));
     let orphans = "SELECT count(*) FROM band_rag_chunks_mentions AS m
                    WHERE NOT EXISTS (SELECT FROM band_rag_chunks AS c WHERE c.chunk_id = m.chunk_id)";
     assert_eq!(count(&mut client, orphans), 0);
     client.batch_execute("SELECT rag_drop_pipeline('band')").unwrap();
-    client.batch_execute(CREATE).unwrap();
+    client.batch_execute(CREATE_SAYING).unwrap();
     wait(&mut client);
-    assert_eq!(changed, text(&mut client, MENTIONS));
+    assert_eq!(changed, [MENTIONS, RELATIONS].map(|query| text(&mut client, query)));
 }
 
 #[test]

@@ -291,7 +291,7 @@ fn nothing_tells_of_hidden_rows() {
     let Some((cluster, databases)) = twins() else { return };
     let relations = "
         SELECT CASE c.oid::regclass::text WHEN 'rag.pipeline_status' THEN 'SELECT to_jsonb(it) - ''workers'' FROM '
-                    WHEN 'rag.derivation' THEN 'SELECT pipeline, kind, options, relation, done, empty, missing, last_done_at FROM '
+                    WHEN 'rag.derivation' THEN 'SELECT pipeline, kind, options, relation, done, empty, dropped, missing, last_done_at FROM '
                     WHEN 'rag.pipeline' THEN 'SELECT to_jsonb(it) - ''fill_from'' FROM '
                     ELSE 'SELECT * FROM ' END || c.oid::regclass || ' AS it'
         FROM pg_class AS c JOIN pg_depend AS d ON d.classid = 'pg_class'::regclass AND d.objid = c.oid

@@ -2,7 +2,7 @@
 
 use super::compact::answer_from;
 use super::{AnswerStrategy, Desk, Fallback, FinalPrompt, StrategyOptions, StrategyResult};
-use crate::context::step::Material;
+use crate::context::step::{Material, Numbered};
 use crate::error::Result;
 use crate::graph::communities::rank::CommunityQuest;
 
@@ -31,11 +31,19 @@ pub fn quest(options: &StrategyOptions) -> CommunityQuest {
 
 fn answer(desk: &mut Desk<'_>) -> Result<StrategyResult> {
     let (notes, sources) = desk.surroundings(quest(desk.options))?;
-    if notes.is_empty() || desk.has_none(&sources) {
-        return answer_from(desk, &sources);
+    answer_with_graph(desk, &notes, &sources)
+}
+
+/// The answer from sources, with what a graph says of them.
+pub fn answer_with_graph(
+    desk: &mut Desk<'_>,
+    notes: &[String],
+    sources: &[Numbered],
+) -> Result<StrategyResult> {
+    if notes.is_empty() || desk.has_none(sources) {
+        return answer_from(desk, sources);
     }
-    let (question, sources, notes) = (desk.question, sources.as_slice(), notes.as_slice());
-    let material = Material { question, sources, notes, ..Material::default() };
+    let material = Material { question: desk.question, sources, notes, ..Material::default() };
     let prompt = desk.prompt("answer_in_graph", material, &["question", "sources", "notes"])?;
     Ok(StrategyResult::Asks(FinalPrompt { step: "answer", prompt, otherwise: Fallback::Nothing }))
 }

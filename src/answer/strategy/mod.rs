@@ -27,6 +27,7 @@
 //! agent             decides step by step what to look up, open, ask, compute or call
 //! global            community after community at once, their answers merged
 //! local             what is around the question in the graph, one call
+//! graph             picks predicates, what is said over them is read, one call more
 //! auto              chooses
 //! ```
 
@@ -41,6 +42,7 @@ mod decompose_sequential;
 mod desk;
 mod global;
 mod grade;
+mod graph;
 mod ircot;
 mod last;
 mod local;
@@ -62,7 +64,7 @@ pub use global::community_calls;
 pub use last::{BegunAnswer, Fallback, FinalPrompt, PendingAnswer};
 pub use options::StrategyOptions;
 pub use stepped::{AgentNext, AgentProgress, SteppedAnswer, step};
-pub use surroundings::{GraphNote, Surroundings, joined};
+pub use surroundings::{GraphNote, PathOfRows, Surroundings, joined, related};
 pub use tools::{Limits, ModelReply, ReadingCalls, StrategyHost};
 
 use crate::error::{Error, ErrorKind, Result};
@@ -103,7 +105,7 @@ pub enum StrategyResult {
 }
 
 /// All strategies, in the order in which they are listed.
-pub const ALL: [&AnswerStrategy; 15] = [
+pub const ALL: [&AnswerStrategy; 16] = [
     &auto::STRATEGY,
     &compact::STRATEGY,
     &refine::STRATEGY,
@@ -119,6 +121,7 @@ pub const ALL: [&AnswerStrategy; 15] = [
     &agent::STRATEGY,
     &global::STRATEGY,
     &local::STRATEGY,
+    &graph::STRATEGY,
 ];
 
 /// Where a strategy has its sources from.

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::source::{Source, SourceId};
+use crate::graph::paths::EntityPath;
+use crate::source::{RelationRow, Source, SourceId, StatementRows};
 
 /// Most names or paths that a list tells of.
 const MOST_NAMES: usize = 20;
@@ -43,6 +44,62 @@ impl Surroundings {
         };
         self.lists.iter().filter_map(told).collect()
     }
+}
+
+/// A path of which each edge is what a row says.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PathOfRows {
+    /// What the table of these rows is called.
+    pub relation: String,
+    /// The path.
+    pub path: EntityPath,
+}
+
+/// What is said on paths over relations: each row that says something is a source, and each path a note that its rows prove
+/// together.
+#[must_use]
+pub fn related(paths: &[PathOfRows]) -> Surroundings {
+    let mut rows: Vec<(RelationRow, Vec<String>)> = Vec::new();
+    let mut notes = Vec::new();
+    for PathOfRows { relation, path } in paths {
+        let mut proofs = Vec::new();
+        for (statement, edge) in statements(path).into_iter().zip(&path.edges) {
+            let key = Some(edge.proof.source_key.clone());
+            let row = RelationRow { relation: relation.clone(), key };
+            proofs.push(SourceId::Row(row.clone()));
+            match rows.iter_mut().find(|(known, _)| *known == row) {
+                Some((_, said)) if said.contains(&statement) => {}
+                Some((_, said)) => said.push(statement),
+                None => rows.push((row, vec![statement])),
+            }
+        }
+        let words = statements(path).join(", ");
+        notes.push(GraphNote {
+            key: words.clone(),
+            words,
+            weight: path.score,
+            proofs: vec![proofs],
+        });
+    }
+    let source = |(row, said): (RelationRow, Vec<String>)| {
+        Source::Rows(StatementRows { row, content: said.join("\n") })
+    };
+    let sources = rows.into_iter().map(source).collect();
+    Surroundings { lists: vec![("Paths", joined(notes))], sources }
+}
+
+/// What the relations on a path say, each from its subject to its object.
+fn statements(path: &EntityPath) -> Vec<String> {
+    let pairs = path.entities.windows(2).zip(&path.edges);
+    let said = pairs.map(|(pair, edge)| {
+        let (from, to) = (pair[0].name.as_str(), pair[1].name.as_str());
+        match &edge.relation {
+            Some(it) if it.is_inverse => format!("{to} {} {from}", it.predicate),
+            Some(it) => format!("{from} {} {to}", it.predicate),
+            None => format!("{from}, {to}"),
+        }
+    });
+    said.collect()
 }
 
 /// The notes, the best first; those with the same key are one, in the words of the first.

@@ -22,6 +22,7 @@ use crate::answer::form::AnswerForm;
 use crate::answer::options::AnswerOptions;
 use crate::context::Reading;
 use crate::context::budget::Room;
+use crate::graph::relations::pick::{PickedRelations, RelationMenu};
 use crate::prompt::messages::NO_ANSWER;
 use crate::prompt::template::Template;
 use crate::prompt::template::tests::shipped;
@@ -127,6 +128,27 @@ impl StrategyHost for Scripted {
         };
         let lists = vec![("Entities", sources.iter().map(note).collect())];
         Ok(Surroundings { lists, sources })
+    }
+
+    /// As many predicates as the question finds documents, each between two of the entity names.
+    fn relation_menu(&mut self, question: &str) -> Result<RelationMenu> {
+        let found = self.retrieve(question)?;
+        let predicate = |source: &Source| {
+            (format!("p{}", source.label()), ["ghent".to_owned(), "bruges".to_owned()])
+        };
+        let predicates = found.iter().map(predicate).collect();
+        Ok(RelationMenu { predicates, entities: vec!["ghent".to_owned()] })
+    }
+
+    /// Each entity that is picked leads to each predicate's number.
+    fn related(&mut self, picked: &PickedRelations) -> Result<Surroundings> {
+        let paths = picked.entities.iter().flat_map(|entity| {
+            picked
+                .predicates
+                .iter()
+                .map(move |predicate| around::path(&entity.name, predicate, "Bruges"))
+        });
+        Ok(related(&paths.collect::<Vec<_>>()))
     }
 
     /// A query that is written at the first attempt, and has one row.

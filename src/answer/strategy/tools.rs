@@ -8,6 +8,7 @@ use crate::context::Reading;
 use crate::context::budget::Room;
 use crate::error::Result;
 use crate::graph::communities::rank::CommunityQuest;
+use crate::graph::relations::pick::{PickedRelations, RelationMenu};
 use crate::prompt::messages::Message;
 use crate::prompt::template::Template;
 use crate::prompt::tokens::Counter;
@@ -24,6 +25,12 @@ pub trait StrategyHost: Counter + AgentHost {
 
     /// What is around `question` in the graph.
     fn surroundings(&mut self, question: &str, quest: CommunityQuest) -> Result<Surroundings>;
+
+    /// What relations there are that `question` may ask for.
+    fn relation_menu(&mut self, question: &str) -> Result<RelationMenu>;
+
+    /// What is said on the paths over these relations.
+    fn related(&mut self, picked: &PickedRelations) -> Result<Surroundings>;
 
     /// The rows of a query that a language model writes for `question`, with calls that `ledger` grants; none where no
     /// query can answer it.

@@ -20,17 +20,23 @@ pub enum DerivationKind {
     Tree,
     /// Entities that chunks name: made with the chunks, by no language model.
     Mentions,
-    /// Which of these entities belong together: by no language model.
+    /// What columns of a row say of two entities: made with the chunks, by no language model.
+    ColumnRelations,
+    /// What texts say of two entities: a language model says it.
+    ExtractedRelations,
+    /// Which of the entities belong together: by no language model.
     Communities,
 }
 
 impl DerivationKind {
     /// All kinds, in the order in which they are made.
-    pub const ALL: [DerivationKind; 5] = [
+    pub const ALL: [DerivationKind; 7] = [
         DerivationKind::ContextLines,
         DerivationKind::Representations,
         DerivationKind::Tree,
         DerivationKind::Mentions,
+        DerivationKind::ColumnRelations,
+        DerivationKind::ExtractedRelations,
         DerivationKind::Communities,
     ];
 
@@ -41,18 +47,25 @@ impl DerivationKind {
             DerivationKind::Representations => "representations",
             DerivationKind::Tree => "tree",
             DerivationKind::Mentions => "mentions",
+            DerivationKind::ColumnRelations => "relations",
+            DerivationKind::ExtractedRelations => "extracted_relations",
             DerivationKind::Communities => "communities",
         }
     }
 
     /// Whether it is made in the background, which takes time.
     pub fn is_written(self) -> bool {
-        self != DerivationKind::Mentions
+        !matches!(self, DerivationKind::Mentions | DerivationKind::ColumnRelations)
     }
 
     /// Whether a language model writes it.
     pub fn asks_model(self) -> bool {
-        matches!(self, DerivationKind::ContextLines | DerivationKind::Representations)
+        matches!(
+            self,
+            DerivationKind::ContextLines
+                | DerivationKind::Representations
+                | DerivationKind::ExtractedRelations
+        )
     }
 
     fn named(name: &str) -> Result<DerivationKind> {
@@ -150,6 +163,8 @@ pub struct DerivationProgress {
     pub done: usize,
     /// Items about which it gave nothing of use, or refused to.
     pub empty: usize,
+    /// How much it said beside what is kept, which the items do not prove.
+    pub dropped: usize,
 }
 
 /// Adds to how far a derivation is.
@@ -158,9 +173,9 @@ pub fn note_progress(
     kind: DerivationKind,
     progress: DerivationProgress,
 ) -> Result<()> {
-    let DerivationProgress { done, empty } = progress;
-    let arguments =
-        [pipeline.into(), kind.name().into(), (done as i64).into(), (empty as i64).into()];
+    let DerivationProgress { done, empty, dropped } = progress;
+    let [done, empty, dropped] = [done, empty, dropped].map(|count| (count as i64).into());
+    let arguments = [pipeline.into(), kind.name().into(), done, empty, dropped];
     sql::execute(query!(derivation.note_progress), &arguments).map(drop)
 }
 

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use super::table::{self, TableForm};
-use super::{Derivation, DerivationItem, DerivedText, UnembeddedText, check_refresh};
+use super::{Derivation, DerivationItem, DerivedReply, DerivedText, check_refresh};
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::communities::hierarchy::hierarchy;
 use crate::graph::communities::membership::{Membership, MembershipChange, changes, known};
@@ -239,8 +239,8 @@ impl Derivation for EntityCommunities {
         Err(Error::new(ErrorKind::Internal, "no language model is asked about communities"))
     }
 
-    fn read(&self, _: &str) -> Vec<DerivedText> {
-        Vec::new()
+    fn read(&self, _: &DerivationItem, _: &str) -> DerivedReply {
+        DerivedReply::default()
     }
 
     fn composed(
@@ -296,23 +296,6 @@ impl Derivation for EntityCommunities {
     fn state(&self, made: &[(DerivationItem, Vec<DerivedText>)]) -> Option<Json> {
         let last = made.iter().rev().find_map(|(item, _)| item.ties.as_deref())?;
         serde_json::to_value(&last.made_from).ok()
-    }
-
-    fn whole(&self, _: &DerivationItem, _: &DerivedText) -> Option<String> {
-        None
-    }
-
-    fn unembedded(&self, _: &Pipeline, _: &str, _: i32) -> Result<Vec<UnembeddedText>> {
-        Ok(Vec::new())
-    }
-
-    fn put_vectors(
-        &self,
-        _: &Pipeline,
-        _: &str,
-        _: &[(UnembeddedText, Option<Vec<f32>>)],
-    ) -> Result<()> {
-        Ok(())
     }
 
     fn forget_gone(&self, pipeline: &Pipeline, relation: &str) -> Result<()> {

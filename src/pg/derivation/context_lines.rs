@@ -10,8 +10,8 @@ use serde_json::{Value as Json, json};
 
 use super::table::{self, TableForm};
 use super::{
-    Derivation, DerivationItem, DerivedText, UnembeddedText, check_refresh, counted, option_name,
-    same_document,
+    Derivation, DerivationItem, DerivedReply, DerivedText, UnembeddedText, check_refresh, counted,
+    option_name, same_document,
 };
 use crate::chunk::context::in_context;
 use crate::contextual::{self, AROUND, BEGINNING, ContextualOptions, DocumentPart, TEMPLATE};
@@ -199,11 +199,10 @@ impl Derivation for ContextLines {
         contextual::messages(&self.template, heading.as_deref(), document, content, nonce)
     }
 
-    fn read(&self, reply: &str) -> Vec<DerivedText> {
+    fn read(&self, _: &DerivationItem, reply: &str) -> DerivedReply {
         let line = contextual::line(reply);
-        line.map(|content| DerivedText { kind: LINE.to_owned(), no: 1, content })
-            .into_iter()
-            .collect()
+        let text = line.map(|content| DerivedText { kind: LINE.to_owned(), no: 1, content });
+        text.into_iter().collect::<Vec<_>>().into()
     }
 
     fn keep(&self, relation: &str, made: &[(DerivationItem, Vec<DerivedText>)]) -> Result<()> {

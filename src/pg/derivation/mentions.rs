@@ -11,6 +11,7 @@ use serde_json::Value as Json;
 
 use super::communities::refuse_without_graph;
 use super::table::{self, TableForm};
+use super::{column_relations, extracted_relations};
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::walk::most_chunks_of_entity;
 use crate::graph::{EntityExtractor, EntityMention, EntityOptions, NamingText};
@@ -32,24 +33,16 @@ const FORM: TableForm = TableForm {
 
 /// Has `option` hold for a pipeline of the caller, and for its successor: an object, or `false` or null for no
 /// graph. The chunks that are there get their mentions by whoever embeds changed rows; no text is embedded again.
+///
+/// Where columns say relations, all rows are read again, also if the option is the one that holds already: the names of
+/// rows to which they refer may be others.
 pub fn alter(pipeline: &Pipeline, option: &Json) -> Result<()> {
     let wanted = EntityOptions::read(option)?;
     let mut is_begun = false;
     for one in [pipeline.clone()].into_iter().chain(pipeline::successor(pipeline.id)?) {
-        match (derivation::of(one.id, KIND)?, wanted) {
-            (None, None) => {}
-            (Some(current), None) => {
-                refuse_without_graph(&one)?;
-                table::forget(&one, KIND, current.relation)?;
-            }
-            (Some(current), Some(_)) => {
-                derivation::set(one.id, KIND, option, &current.relation.sql)?;
-            }
-            (None, Some(_)) => {
-                create(&one, option)?;
-                intake::leave(one.id, intake::ChangeKind::All)?;
-                is_begun = true;
-            }
+        if set(&one, option, wanted.as_ref())? {
+            intake::leave(one.id, intake::ChangeKind::All)?;
+            is_begun = true;
         }
     }
     if is_begun {
@@ -57,6 +50,32 @@ pub fn alter(pipeline: &Pipeline, option: &Json) -> Result<()> {
         say_what_follows(pipeline);
     }
     Ok(())
+}
+
+/// Has `option` hold for one pipeline; whether its rows are to be read again.
+fn set(pipeline: &Pipeline, option: &Json, wanted: Option<&EntityOptions>) -> Result<bool> {
+    let relations = wanted.and_then(EntityOptions::column_relations);
+    let is_begun = match (derivation::of(pipeline.id, KIND)?, wanted) {
+        (None, None) => return Ok(false),
+        (Some(current), None) => {
+            refuse_without_graph(pipeline)?;
+            column_relations::set(pipeline, None)?;
+            extracted_relations::set(pipeline, None)?;
+            table::forget(pipeline, KIND, current.relation)?;
+            return Ok(false);
+        }
+        (Some(current), Some(_)) => {
+            derivation::set(pipeline.id, KIND, option, &current.relation.sql)?;
+            relations.is_some()
+        }
+        (None, Some(_)) => {
+            create(pipeline, option)?;
+            true
+        }
+    };
+    column_relations::set(pipeline, relations.as_ref())?;
+    extracted_relations::set(pipeline, wanted.and_then(|it| it.extract.as_ref()))?;
+    Ok(is_begun)
 }
 
 fn say_what_follows(pipeline: &Pipeline) {
@@ -71,18 +90,16 @@ fn say_what_follows(pipeline: &Pipeline) {
 
 /// Has a new pipeline, which has no chunks yet, keep what `option` says, if that is anything.
 pub fn create_if_wanted(pipeline: &Pipeline, option: &Json) -> Result<()> {
-    match EntityOptions::read(option)? {
-        Some(_) => create(pipeline, option),
-        None => Ok(()),
-    }
+    set(pipeline, option, EntityOptions::read(option)?.as_ref()).map(drop)
 }
 
 /// Gives a successor what the pipeline has whose place it is to take.
 pub fn inherit(successor: &Pipeline, old: &Pipeline) -> Result<()> {
-    match derivation::of(old.id, KIND)? {
-        Some(it) => create(successor, &it.options),
-        None => Ok(()),
+    if let Some(it) = derivation::of(old.id, KIND)? {
+        create(successor, &it.options)?;
     }
+    column_relations::inherit(successor, old)?;
+    extracted_relations::inherit(successor, old)
 }
 
 fn create(pipeline: &Pipeline, option: &Json) -> Result<()> {

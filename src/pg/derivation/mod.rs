@@ -13,8 +13,11 @@
 //! was paid for is kept before anything else, an item that is refused keeps no other waiting, and a
 //! question of a user goes before all of it. Where no language model is asked, the step that asks makes the texts itself.
 
+mod by_text;
+pub mod column_relations;
 pub mod communities;
 pub mod context_lines;
+pub mod extracted_relations;
 mod lease;
 pub mod mentions;
 mod provider_calls;
@@ -66,6 +69,21 @@ pub struct DerivedText {
     pub content: String,
 }
 
+/// What a reply of a language model comes to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct DerivedReply {
+    /// What is kept of it.
+    pub texts: Vec<DerivedText>,
+    /// How much more it says, which is not kept, since the item does not prove it.
+    pub dropped: usize,
+}
+
+impl From<Vec<DerivedText>> for DerivedReply {
+    fn from(texts: Vec<DerivedText>) -> Self {
+        DerivedReply { texts, dropped: 0 }
+    }
+}
+
 /// A text that is to be embedded.
 #[derive(Clone, Debug)]
 pub struct UnembeddedText {
@@ -95,9 +113,9 @@ pub trait Derivation {
     /// What a language model is asked about an item.
     fn messages(&self, item: &DerivationItem, nonce: &str) -> Result<Vec<Message>>;
 
-    /// What a reply says; nothing where it is of no use. It is no reason to ask again: the same model
-    /// would say the same.
-    fn read(&self, reply: &str) -> Vec<DerivedText>;
+    /// What a reply about an item says; nothing where it is of no use. It is no reason to ask again: the
+    /// same model would say the same.
+    fn read(&self, item: &DerivationItem, reply: &str) -> DerivedReply;
 
     /// What is made of an item, where no language model is asked. No transaction is open meanwhile. What takes long calls
     /// `interrupt` from time to time, which may unwind.
@@ -133,24 +151,30 @@ pub trait Derivation {
     }
 
     /// What is embedded of a text that was made of `item`; `None` where nothing is.
-    fn whole(&self, item: &DerivationItem, text: &DerivedText) -> Option<String>;
+    fn whole(&self, _item: &DerivationItem, _text: &DerivedText) -> Option<String> {
+        None
+    }
 
     /// At most `most` texts that are kept and not embedded.
     fn unembedded(
         &self,
-        pipeline: &Pipeline,
-        relation: &str,
-        most: i32,
-    ) -> Result<Vec<UnembeddedText>>;
+        _pipeline: &Pipeline,
+        _relation: &str,
+        _most: i32,
+    ) -> Result<Vec<UnembeddedText>> {
+        Ok(Vec::new())
+    }
 
     /// Stores the vectors of texts. A text without a vector is one that its model refuses to embed: it is
     /// given up.
     fn put_vectors(
         &self,
-        pipeline: &Pipeline,
-        relation: &str,
-        embedded: &[(UnembeddedText, Option<Vec<f32>>)],
-    ) -> Result<()>;
+        _pipeline: &Pipeline,
+        _relation: &str,
+        _embedded: &[(UnembeddedText, Option<Vec<f32>>)],
+    ) -> Result<()> {
+        Ok(())
+    }
 
     /// Forgets what was made of items that are gone.
     fn forget_gone(&self, pipeline: &Pipeline, relation: &str) -> Result<()>;
@@ -177,8 +201,15 @@ fn loaded(
         DerivationKind::Communities => {
             (Box::new(communities::EntityCommunities::load(stored, state)?), None)
         }
-        DerivationKind::Mentions => {
-            let message = "mentions are made with their chunks and not derived from them later";
+        DerivationKind::ExtractedRelations => {
+            let wanted = extracted_relations::options(&stored.options)?;
+            let llm = wanted.llm.clone();
+            (Box::new(extracted_relations::TextRelations::load(wanted)?), llm)
+        }
+        DerivationKind::Mentions | DerivationKind::ColumnRelations => {
+            let name = stored.kind.name();
+            let message =
+                format!("{name} are made with their chunks and not derived from them later");
             return Err(Error::new(ErrorKind::Internal, message));
         }
     })
@@ -219,7 +250,8 @@ fn option_name(kind: DerivationKind) -> &'static str {
         DerivationKind::ContextLines => "contextual \"llm\"",
         DerivationKind::Representations => "represent",
         DerivationKind::Tree => "tree",
-        DerivationKind::Mentions => "graph",
+        DerivationKind::Mentions | DerivationKind::ColumnRelations => "graph",
+        DerivationKind::ExtractedRelations => "graph \"extract\"",
         DerivationKind::Communities => "communities",
     }
 }

@@ -9,7 +9,8 @@ use serde_json::{Value as Json, json};
 
 use super::table::{self, TableForm};
 use super::{
-    Derivation, DerivationItem, DerivedText, UnembeddedText, check_refresh, counted, option_name,
+    Derivation, DerivationItem, DerivedReply, DerivedText, UnembeddedText, by_text, check_refresh,
+    option_name,
 };
 use crate::error::Result;
 use crate::pg::catalog::derivation::{self, DerivationKind};
@@ -97,10 +98,6 @@ impl Representations {
     }
 }
 
-fn tables<'a>(pipeline: &'a Pipeline, relation: &'a str) -> [(&'static str, &'a str); 2] {
-    [("chunk_table", &pipeline.chunk_table.sql), ("representations", relation)]
-}
-
 /// Hash, kind, number and text.
 type RepresentationRow<'a> = (&'a [u8], &'a str, i32, Option<&'a str>);
 
@@ -112,18 +109,11 @@ impl Derivation for Representations {
         after: &[u8],
         most: i32,
     ) -> Result<Vec<DerivationItem>> {
-        let statement = render(query!(representations.missing), &tables(pipeline, relation));
-        let arguments = [self.template.name.as_str().into(), after.into(), most.into()];
-        sql::rows(&statement, &arguments, |row| {
-            let (key, content) = (sql::required(row.get(1)?)?, sql::required(row.get(2)?)?);
-            let heading = row.get(3)?;
-            Ok(DerivationItem { key, heading, content, ..DerivationItem::default() })
-        })
+        by_text::missing((pipeline, relation), &self.template.name, after, most)
     }
 
     fn count_missing(&self, pipeline: &Pipeline, relation: &str, most: i64) -> Result<i64> {
-        let statement = render(query!(representations.count_missing), &tables(pipeline, relation));
-        counted(&statement, &[self.template.name.as_str().into(), most.into()])
+        by_text::count_missing((pipeline, relation), &self.template.name, most)
     }
 
     fn messages(&self, item: &DerivationItem, nonce: &str) -> Result<Vec<Message>> {
@@ -132,21 +122,19 @@ impl Derivation for Representations {
         representation::messages(&self.template, &chunk, &self.wanted, nonce)
     }
 
-    fn read(&self, reply: &str) -> Vec<DerivedText> {
+    fn read(&self, _: &DerivationItem, reply: &str) -> DerivedReply {
         let derived = |RepresentingText { kind, no, content }: RepresentingText| DerivedText {
             kind: kind.to_owned(),
             no,
             content,
         };
         let texts = representation::texts(reply, &self.wanted).unwrap_or_default();
-        texts.into_iter().map(derived).collect()
+        texts.into_iter().map(derived).collect::<Vec<_>>().into()
     }
 
     fn keep(&self, relation: &str, made: &[(DerivationItem, Vec<DerivedText>)]) -> Result<()> {
         let values = [("representations", relation)];
-        let hashes: Vec<&[u8]> = made.iter().map(|(item, _)| item.key.as_slice()).collect();
-        let forget = render(query!(representations.forget), &values);
-        sql::execute(&forget, &[hashes.into()])?;
+        by_text::forget(relation, made)?;
         let mut rows: Vec<RepresentationRow<'_>> = Vec::new();
         for (DerivationItem { key, .. }, texts) in made {
             match texts.as_slice() {
@@ -202,8 +190,7 @@ impl Derivation for Representations {
     }
 
     fn forget_gone(&self, pipeline: &Pipeline, relation: &str) -> Result<()> {
-        let gone = render(query!(representations.forget_gone), &tables(pipeline, relation));
-        sql::execute(&gone, &[]).map(drop)
+        by_text::forget_gone((pipeline, relation))
     }
 }
 

@@ -10,7 +10,9 @@ use super::lease::DerivationLease;
 use super::mentions::look_around;
 use super::provider_calls::{self, HARMLESS};
 use super::scheduler::{DerivationKey, note_failure};
-use super::{Derivation, DerivationItem, DerivedText, UnembeddedText, loaded, option_name};
+use super::{
+    Derivation, DerivationItem, DerivedReply, DerivedText, UnembeddedText, loaded, option_name,
+};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::derivation::{self, DerivationProgress};
 use crate::pg::catalog::locking::{self, Chunks};
@@ -81,6 +83,8 @@ pub struct DerivationRun {
     found: bool,
     /// What was paid for and is not kept yet.
     made: Vec<(DerivationItem, Vec<DerivedText>)>,
+    /// How much more was said and is not noted yet.
+    dropped: usize,
     unembedded: VecDeque<UnembeddedText>,
     was_made: bool,
 }
@@ -134,6 +138,7 @@ impl DerivationRun {
                     is_last,
                     found: false,
                     made: Vec::new(),
+                    dropped: 0,
                     unembedded: VecDeque::new(),
                     was_made: false,
                 })))
@@ -200,8 +205,9 @@ impl DerivationRun {
         for (item, reply) in come {
             let reply = provider_calls::taken(reply, item.as_ref().map(|it| it.key.as_slice()));
             for (item, reply) in self.calls.replied(item, reply) {
-                let read = |reply: String| self.maker.derivation.read(&reply);
-                let texts = reply.map(read).unwrap_or_default();
+                let read = |reply: String| self.maker.derivation.read(&item, &reply);
+                let DerivedReply { texts, dropped } = reply.map(read).unwrap_or_default();
+                self.dropped += dropped;
                 self.made.push((item, texts));
             }
         }
@@ -219,7 +225,7 @@ impl DerivationRun {
         }
         let (pipeline, kind) = self.key;
         let Maker { derivation, provider, .. } = &self.maker;
-        let made = &self.made;
+        let (made, dropped) = (&self.made, self.dropped);
         let empty = made.iter().filter(|(_, texts)| texts.is_empty()).count();
         let mut may_keep = true;
         at_work(transactions, self.key, |source, relation| {
@@ -232,11 +238,12 @@ impl DerivationRun {
                 force_sync_commit();
             }
             as_owner(source, || derivation.keep(&relation.sql, made))?;
-            let progress = DerivationProgress { done: derivation.finished(made), empty };
+            let progress = DerivationProgress { done: derivation.finished(made), empty, dropped };
             derivation::note_progress(pipeline, kind, progress)?;
             let state = derivation.state(made);
             state.map_or(Ok(()), |state| derivation::set_state(pipeline, kind, state))
         })?;
+        self.dropped = 0;
         self.was_made |= may_keep;
         // What was made for a table that is gone is made again for the one in its place.
         self.found |= !may_keep;

@@ -77,7 +77,7 @@ pub fn create_embedded(
 }
 
 /// Makes an index of a chunk table by the hashes of its texts, unless it has one.
-fn index_hashes(chunks: &Relation) -> Result<()> {
+pub fn index_hashes(chunks: &Relation) -> Result<()> {
     let found = sql::rows(query!(derivation.has_hash_index), &[chunks.oid.into()], |row| {
         sql::required(row.get::<i32>(1)?)
     })?;

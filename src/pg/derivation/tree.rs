@@ -10,7 +10,8 @@ use serde_json::Value as Json;
 use super::mentions::look_around;
 use super::table::{self, TableForm};
 use super::{
-    Derivation, DerivationItem, DerivedText, UnembeddedText, check_refresh, counted, same_document,
+    Derivation, DerivationItem, DerivedReply, DerivedText, UnembeddedText, check_refresh, counted,
+    same_document,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::derivation::{self, DerivationKind};
@@ -267,8 +268,8 @@ impl Derivation for DocumentTrees {
         Err(Error::new(ErrorKind::Internal, "no language model is asked about a tree"))
     }
 
-    fn read(&self, _: &str) -> Vec<DerivedText> {
-        Vec::new()
+    fn read(&self, _: &DerivationItem, _: &str) -> DerivedReply {
+        DerivedReply::default()
     }
 
     fn composed(&self, item: &mut DerivationItem, _: &mut dyn FnMut()) -> Result<Vec<DerivedText>> {

@@ -3,10 +3,13 @@
 use pgrx::prelude::*;
 use serde_json::{Value, json};
 
+use crate::graph::paths::relations::SaidRelation;
 use crate::graph::paths::{CoOccurrence, EntityPath, NameSpan, PathEdge};
-use crate::pg::question::entity_graph;
+use crate::graph::relations::PredicateChoice;
+use crate::pg::question::entity_graph::{self, PathQuest};
 use crate::pg::server::error::OrReport;
 use crate::pg::server::json::Jsonb;
+use crate::pg::server::options::names;
 
 type PathRow = (i32, f64, Vec<String>, Jsonb);
 
@@ -17,11 +20,15 @@ fn rag_graph(
     pipeline: Option<&str>,
     hops: Option<i32>,
     k: Option<i32>,
+    predicate: Option<Vec<Option<String>>>,
 ) -> TableIterator<
     'static,
     (name!(rank, i32), name!(score, f64), name!(entities, Vec<String>), name!(edges, Jsonb)),
 > {
-    let paths = entity_graph::paths(question, pipeline, hops, k).or_report();
+    let predicates = names("predicate", predicate).or_report();
+    let predicates = predicates.map(PredicateChoice::read).transpose().or_report();
+    let quest = PathQuest { text: question, pipeline, hops, most: k, predicates };
+    let paths = entity_graph::paths(quest).or_report();
     TableIterator::new((1..).zip(paths).map(row))
 }
 
@@ -36,7 +43,7 @@ fn row((rank, path): (i32, EntityPath)) -> PathRow {
 /// An edge between two entities.
 fn described(from: &str, to: &str, edge: &PathEdge) -> Value {
     let CoOccurrence { source_key, chunk_id, chunk_no, from: here, to: there } = &edge.proof;
-    json!({
+    let mut described = json!({
         "from": from,
         "to": to,
         "chunks": edge.chunks,
@@ -45,7 +52,14 @@ fn described(from: &str, to: &str, edge: &PathEdge) -> Value {
         "chunk_no": chunk_no,
         "from_span": span(here),
         "to_span": span(there),
-    })
+    });
+    if let Some(SaidRelation { predicate, is_inverse, method, span: said }) = &edge.relation {
+        described["predicate"] = json!(predicate);
+        described["inverse"] = json!(is_inverse);
+        described["method"] = json!(method);
+        described["span"] = span(said);
+    }
+    described
 }
 
 /// A place in a document: the first character and one past the last.

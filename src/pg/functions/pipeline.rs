@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::chunk::ChunkingOptions;
 use crate::chunk::context::CONTEXT_TOKENS;
 use crate::contextual::Contextual;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::pg::catalog::pipeline::{Pipeline, PipelineStage, RefreshMode};
 use crate::pg::catalog::source::SourceTable;
 use crate::pg::catalog::{activity, description, model, pipeline, question_defaults};
@@ -20,7 +20,7 @@ use crate::pg::pipeline::{content, create, schema};
 use crate::pg::question::defaults;
 use crate::pg::server::error::OrReport;
 use crate::pg::server::json::Jsonb;
-use crate::pg::server::options::{self, present};
+use crate::pg::server::options::{self, names, present};
 use crate::pg::server::role::{Acting, as_superuser, table_owner};
 use crate::pg::server::sql;
 use crate::pg::server::transaction::has_one_snapshot;
@@ -229,16 +229,6 @@ fn chunking_of(given: Option<Jsonb>) -> Result<ChunkingOptions> {
 fn read_defaults(defaults: Option<Jsonb>) -> Result<Option<WrittenOptions>> {
     let object = defaults.map(|given| options::object_called("defaults", given)).transpose()?;
     object.map(question_defaults::read).transpose()
-}
-
-/// An argument that is a list of column names.
-fn names(argument: &str, names: Option<Vec<Option<String>>>) -> Result<Option<Vec<String>>> {
-    let null = || {
-        let message = format!("{argument} must not contain NULL");
-        Error::new(ErrorKind::NullNotAllowed, message)
-    };
-    let present = |name: Option<String>| name.ok_or_else(null);
-    names.map(|names| names.into_iter().map(present).collect()).transpose()
 }
 
 /// The arguments of `rag_create_pipeline`.

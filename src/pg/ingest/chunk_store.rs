@@ -12,6 +12,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::pipeline::Pipeline;
 use crate::pg::catalog::view::{self, ContentColumns, ViewColumn, content_columns};
 use crate::pg::changes::keys::SourceKey;
+use crate::pg::derivation::column_relations::ColumnRelationStore;
 use crate::pg::derivation::mentions::MentionStore;
 use crate::pg::server::sql::{self, query, render};
 use crate::pg::server::transaction::has_one_snapshot;
@@ -124,9 +125,8 @@ impl<'a> SqlStore<'a> {
             let names = names.chain(self.columns.metadata.iter().map(|c| c.name.as_str()));
             names.map(|name| format!("{prefix}{name}")).collect::<Vec<_>>().join(", ")
         };
-        let title = self.columns.title.as_ref().map(|title| format!("v.{}", title.name));
         let all: &[(&str, &str)] = &[
-            ("title", title.as_deref().unwrap_or("NULL::text")),
+            ("title", &self.title()),
             ("chunk_table", &self.pipeline.chunk_table.sql),
             ("content_view", &self.pipeline.content_view.sql),
             ("vector", &self.vector),
@@ -145,6 +145,12 @@ impl<'a> SqlStore<'a> {
             ("new_around", &around("EXCLUDED.")),
         ];
         render(template, &[all, own].concat())
+    }
+
+    /// What a row of the content view is called, as SQL.
+    fn title(&self) -> String {
+        let title = self.columns.title.as_ref().map(|title| format!("v.{}", title.name));
+        title.unwrap_or_else(|| "NULL::text".to_owned())
     }
 
     /// One text array a key column, over the documents.
@@ -170,6 +176,17 @@ impl<'a> SqlStore<'a> {
             chunks.iter().map(|chunk| ((chunk.document, chunk.chunk_no), chunk)).collect();
         let chunk = |(place, chunk_id)| Some((chunk_id, *places.get(&place)?));
         store.keep(&without.into_iter().filter_map(chunk).collect::<Vec<_>>())
+    }
+
+    /// Keeps what the columns of these rows say, if the pipeline has them say anything.
+    fn keep_relations(&self, keys: &[SourceKey]) -> Result<()> {
+        let store = ColumnRelationStore::of(self.pipeline, &self.columns, &self.title())?;
+        let Some(store) = store else { return Ok(()) };
+        let statement = self.render_with(query!(chunk.said), 1, &[("said", &store.said())]);
+        let said = sql::rows(&statement, &self.key_arrays(keys), |row| {
+            Ok((sql::required(row.get(1)?)?, row.get(2)?, row.get(3)?, row.get(4)?))
+        })?;
+        store.keep(&said)
     }
 
     fn forget_other(&self, keys: &[SourceKey], chunks: &[StoredChunk]) -> Result<()> {
@@ -223,7 +240,8 @@ impl ChunkStore for SqlStore<'_> {
         ];
         arguments.extend(self.key_arrays(&keys));
         sql::execute(&statement, &arguments)?;
-        self.keep_mentions(&keys, chunks)
+        self.keep_mentions(&keys, chunks)?;
+        self.keep_relations(&keys)
     }
 }
 

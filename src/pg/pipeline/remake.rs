@@ -13,6 +13,7 @@ use pgrx::spi::quote_identifier;
 use super::content::{self, Expression};
 use super::{comment, triggers};
 use crate::error::{Error, ErrorKind, Result};
+use crate::pg::catalog::derivation::{self, DerivationKind};
 use crate::pg::catalog::grants::Grants;
 use crate::pg::catalog::operator::Operators;
 use crate::pg::catalog::owner::as_owner;
@@ -205,7 +206,7 @@ impl Detached {
         }
         let Some(pipeline) = pipeline::by_id(self.pipeline.id)? else { return Ok(()) };
         triggers::create_for_update(&pipeline)?;
-        if self.may_have_other_values(&source) {
+        if self.may_have_other_values(&source) || self.says_less(&pipeline)? {
             intake::leave(pipeline.id, intake::ChangeKind::All)?;
             noted::wake_at_commit();
         }
@@ -304,6 +305,12 @@ impl Detached {
         );
         sql::execute(&statement, &[])?;
         comment::on_view(&self.pipeline.view.sql, &comment::name_of(&self.pipeline)?)
+    }
+
+    /// Whether a column is gone that may have said something of its row.
+    fn says_less(&self, pipeline: &Pipeline) -> Result<bool> {
+        let says = derivation::of(pipeline.id, DerivationKind::ColumnRelations)?;
+        Ok(says.is_some() && !self.dropped.is_empty())
     }
 
     /// Whether a document, or metadata, may have another value now. A text stays what it is in

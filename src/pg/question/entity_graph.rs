@@ -10,6 +10,7 @@ use crate::graph::paths::{
     CoOccurrence, EntityPath, FoundStep, MOST_CHUNKS, MOST_HOPS, MOST_PATHS, NameSpan, NamedEntity,
     PathSearch,
 };
+use crate::graph::relations::PredicateChoice;
 use crate::pg::catalog::derivation::{DerivationKind, StoredDerivation};
 use crate::pg::catalog::pipeline::{self, Pipeline, Relation};
 use crate::pg::catalog::stranger;
@@ -18,6 +19,7 @@ use crate::pg::derivation::mentions::{extractor, look_around};
 use crate::pg::server::prepared;
 use crate::pg::server::sql::{query, render, required};
 
+use super::relation_graph::RelationGraph;
 use super::request::required_question;
 use super::route;
 
@@ -57,27 +59,44 @@ impl EntityGraph {
     }
 }
 
-/// The paths from what `text`, an entity or a question, names: the best `most` of up to `hops` hops.
-pub fn paths(
-    text: Option<&str>,
-    name: Option<&str>,
-    hops: Option<i32>,
-    most: Option<i32>,
-) -> Result<Vec<EntityPath>> {
-    let text = required_question(text)?;
-    let hops = within("hops", hops.unwrap_or(HOPS), MOST_HOPS)?;
-    let most = within("k", most.unwrap_or(PATHS), MOST_PATHS)?;
-    route::refuse_several(name, "rag_graph")?;
-    let searched = SearchedPipeline::new(pipeline::resolve(name)?, name.is_some());
+/// Which paths are looked for, as the caller says it.
+pub struct PathQuest<'a> {
+    /// An entity, or a question that names some.
+    pub text: Option<&'a str>,
+    /// The name of the pipeline.
+    pub pipeline: Option<&'a str>,
+    /// Most hops of a path.
+    pub hops: Option<i32>,
+    /// How many paths are wanted.
+    pub most: Option<i32>,
+    /// Over relations of which predicates they go; `None`: over chunks that name both.
+    pub predicates: Option<PredicateChoice>,
+}
+
+/// The paths from what a text names, the best first.
+pub fn paths(quest: PathQuest<'_>) -> Result<Vec<EntityPath>> {
+    let text = required_question(quest.text)?;
+    let hops = within("hops", quest.hops.unwrap_or(HOPS), MOST_HOPS)?;
+    let most = within("k", quest.most.unwrap_or(PATHS), MOST_PATHS)?;
+    route::refuse_several(quest.pipeline, "rag_graph")?;
+    let is_named = quest.pipeline.is_some();
+    let searched = SearchedPipeline::new(pipeline::resolve(quest.pipeline)?, is_named);
     let (searched, _locked) = searched.locked()?;
     searched.reading(|| {
         let pipeline = &searched.pipeline;
         pipeline::check_readable(pipeline)?;
         let graph = EntityGraph::required(pipeline)?;
+        let relations = match &quest.predicates {
+            Some(_) => Some(RelationGraph::required(pipeline, &graph)?),
+            None => None,
+        };
         if !searched.is_named {
             stranger::check(pipeline)?;
         }
-        graph.paths(pipeline, text, hops, most)
+        match relations.zip(quest.predicates.as_ref()) {
+            Some((relations, predicates)) => relations.paths(text, predicates, (hops, most)),
+            None => graph.paths(pipeline, text, hops, most),
+        }
     })
 }
 
@@ -122,7 +141,7 @@ impl EntityGraph {
     }
 
     /// The text as an entity, and what it names if it is a question.
-    fn starts(&self, text: &str) -> Vec<NamedEntity> {
+    pub fn starts(&self, text: &str) -> Vec<NamedEntity> {
         let norm = normal_form(text);
         // A longer text is no name.
         let whole = (norm.len() <= LONGEST).then(|| (norm, text.trim().to_owned()));
@@ -139,9 +158,6 @@ impl EntityGraph {
 
 /// A row of `steps` of graph.sql.
 fn step(row: &pgrx::spi::SpiHeapTupleData<'_>) -> Result<FoundStep, pgrx::spi::Error> {
-    let span = |start: usize| -> Result<NameSpan, pgrx::spi::Error> {
-        Ok(row.get::<i32>(start)?.zip(row.get::<i32>(start + 1)?))
-    };
     Ok(FoundStep {
         from: required(row.get::<i64>(1)?)? as usize - 1,
         from_name: required(row.get(2)?)?,
@@ -151,8 +167,17 @@ fn step(row: &pgrx::spi::SpiHeapTupleData<'_>) -> Result<FoundStep, pgrx::spi::E
             source_key: required(row.get(6)?)?,
             chunk_id: required(row.get(7)?)?,
             chunk_no: required(row.get(8)?)?,
-            from: span(9)?,
-            to: span(11)?,
+            from: span(row, 9)?,
+            to: span(row, 11)?,
         },
     })
+}
+
+/// The place in a document of which the first character is the column `start` of a row, and the next column one past the
+/// last.
+pub fn span(
+    row: &pgrx::spi::SpiHeapTupleData<'_>,
+    start: usize,
+) -> Result<NameSpan, pgrx::spi::Error> {
+    Ok(row.get::<i32>(start)?.zip(row.get::<i32>(start + 1)?))
 }

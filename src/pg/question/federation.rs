@@ -7,16 +7,18 @@ use super::search::{
     CommunityPassages, Connections, EntitySurroundings, Narrowing, Search, SearchFindings,
     SearchedPipeline, SoughtQuestion,
 };
-use crate::answer::strategy::joined;
+use crate::answer::strategy::{PathOfRows, joined};
 use crate::embed::{Embedder, EmbeddingKind};
 use crate::error::{Error, Result};
 use crate::graph::communities::rank::CommunityQuest;
+use crate::graph::relations::pick::{PickedRelations, RelationMenu};
 use crate::pg::catalog::model;
 use crate::pg::catalog::view::ViewColumn;
 use crate::pg::ragd::call_context::CallContext;
 use crate::pg::ragd::embed::Embedding;
 use crate::pg::ragd::trace;
 use crate::pg::server::guc::Caching;
+use crate::pg::text_to_sql::statement_name;
 use crate::retrieve::Passage;
 use crate::retrieve::federation::{FederatedList, federated};
 use crate::source::Source;
@@ -269,6 +271,31 @@ impl FederatedSearch {
         lists.into_iter().for_each(|list| *list = joined(std::mem::take(list)));
         all.members.retain(|it| all.entities.iter().all(|known| known.key != it.key));
         Ok((passages, all))
+    }
+
+    /// What relations there are that `question` may ask for. Fails where a pipeline has none that the caller may read.
+    pub fn relation_menu(&self, question: &str) -> Result<RelationMenu> {
+        let (passages, _) = self.findings(question)?;
+        let mut menu = RelationMenu::default();
+        for search in &self.searches {
+            pgrx::check_for_interrupts!();
+            let own = passages.iter().filter(|it| it.pipeline == search.pipeline().name);
+            let chunks: Vec<i64> = own.map(|it| it.chunk_id).collect();
+            menu.extend(search.relation_menu(question, &chunks)?);
+        }
+        Ok(menu)
+    }
+
+    /// The paths over what was picked, those of each pipeline with the name of its source.
+    pub fn related(&self, picked: &PickedRelations) -> Result<Vec<PathOfRows>> {
+        let mut all = Vec::new();
+        for search in &self.searches {
+            pgrx::check_for_interrupts!();
+            let relation = statement_name(search.pipeline().source.oid);
+            let paths = search.related(picked)?.into_iter();
+            all.extend(paths.map(|path| PathOfRows { relation: relation.clone(), path }));
+        }
+        Ok(all)
     }
 
     /// Has the passages of each list a similarity by the same model. Where words alone were looked up, none

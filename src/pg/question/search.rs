@@ -6,6 +6,7 @@ mod filter_sql;
 mod lexical_index;
 mod lookup;
 mod narrowing;
+mod relations;
 mod searched_pipeline;
 mod sought;
 mod statement;

@@ -1,4 +1,4 @@
-//! The `options jsonb` argument.
+//! The `options jsonb` argument, and lists of names.
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -20,6 +20,16 @@ pub fn read<T: DeserializeOwned>(options: Option<Jsonb>) -> Result<T> {
 /// The value of the argument called `name`, which must not be NULL.
 pub fn present<T>(name: &str, value: Option<T>) -> Result<T> {
     value.ok_or_else(|| Error::new(ErrorKind::NullNotAllowed, format!("{name} must not be NULL")))
+}
+
+/// The argument called `argument`, which is a list of names and must not contain NULL.
+pub fn names(argument: &str, names: Option<Vec<Option<String>>>) -> Result<Option<Vec<String>>> {
+    let null = || {
+        let message = format!("{argument} must not contain NULL");
+        Error::new(ErrorKind::NullNotAllowed, message)
+    };
+    let present = |name: Option<String>| name.ok_or_else(null);
+    names.map(|names| names.into_iter().map(present).collect()).transpose()
 }
 
 /// The options as they are, which must be an object; NULL is an empty one.

@@ -1,6 +1,56 @@
 //! Strategies that read what a graph has around a question.
 
 use super::*;
+use crate::graph::paths::relations::SaidRelation;
+use crate::graph::paths::{CoOccurrence, EntityPath, NamedEntity, PathEdge};
+
+/// A path of one edge, which row 1 of `mill` says.
+pub fn path(from: &str, predicate: &str, to: &str) -> PathOfRows {
+    let entity = |name: &str| NamedEntity { norm: name.to_lowercase(), name: name.to_owned() };
+    let (predicate, method) = (predicate.to_owned(), "sql".to_owned());
+    let relation = SaidRelation { predicate, is_inverse: false, method, span: None };
+    let proof =
+        CoOccurrence { source_key: "1".to_owned(), chunk_id: 1, chunk_no: 0, from: None, to: None };
+    let edges = vec![PathEdge { chunks: 1, proof, relation: Some(relation) }];
+    let path = EntityPath { score: 1.0, entities: vec![entity(from), entity(to)], edges };
+    PathOfRows { relation: "mill".to_owned(), path }
+}
+
+#[test]
+fn relations_are_picked_and_their_rows_are_cited() {
+    let picks = r#"{"entities": ["Ghent"], "predicates": ["p2"]}"#;
+    let done = ask("graph", json!({}), &[1, 2], &[picks, "They trade [1]."]);
+    assert_eq!((done.text(), done.outcome.supported), ("They trade [1].", true));
+    assert_eq!(done.steps(), ["pick", "answer"]);
+    let told = [
+        "Predicates: p1 (as in: ghent p1 bruges); p2 (as in: ghent p2 bruges)",
+        "Some of the entities: ghent",
+    ];
+    assert_eq!(done.user(0), format!("{}\n\n{}", notes(&told), asks(QUESTION)));
+    assert!(done.user(1).contains("mill\nGhent p2 Bruges"), "{}", done.user(1));
+    assert!(done.user(1).contains("Paths: Ghent p2 Bruges"), "{}", done.user(1));
+    assert_eq!(done.read(), ["mill 1"]);
+    // Without relations there is nothing to pick, and without a call for it all of them are followed.
+    let done = ask("graph", json!({}), &[], &[]);
+    assert_eq!((done.text(), done.outcome.supported), (NO_ANSWER, false));
+    let done = ask("graph", json!({"budget": {"calls": 1}}), &[1], &["They trade [1]."]);
+    assert_eq!((done.text(), done.steps()), ("They trade [1].", vec!["answer".to_owned()]));
+}
+
+#[test]
+fn a_row_says_each_of_its_relations_once() {
+    let paths = [
+        path("Ghent", "mills", "Rye"),
+        path("Ghent", "mills", "Rye"),
+        path("Bruges", "buys", "Rye"),
+    ];
+    let around = related(&paths);
+    assert_eq!(around.sources.len(), 1);
+    assert_eq!(around.sources[0].content(), "Ghent mills Rye\nBruges buys Rye");
+    let read = around.sources.iter().map(Source::id).collect();
+    assert_eq!(around.told(&read), ["Paths: Ghent mills Rye; Bruges buys Rye"]);
+    assert!(around.told(&Default::default()).is_empty());
+}
 
 #[test]
 fn communities_are_answered_from_at_once_and_their_answers_merged() {

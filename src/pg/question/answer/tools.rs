@@ -16,6 +16,7 @@ use crate::context::Reading;
 use crate::context::budget::Room;
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::communities::rank::CommunityQuest;
+use crate::graph::relations::pick::{PickedRelations, RelationMenu};
 use crate::pg::agent_tools::AgentTool;
 use crate::pg::catalog::template;
 use crate::pg::question::federation::FederatedSearch;
@@ -170,6 +171,14 @@ impl StrategyHost for Session<'_> {
         let found = around::surroundings(question, quest, self.search);
         self.retrieving += begun.elapsed();
         found
+    }
+
+    fn relation_menu(&mut self, question: &str) -> Result<RelationMenu> {
+        self.timed(|search| search.relation_menu(question))
+    }
+
+    fn related(&mut self, picked: &PickedRelations) -> Result<Surroundings> {
+        self.timed(|search| around::related(picked, search))
     }
 
     fn query(&mut self, question: &str, ledger: &mut BudgetLedger) -> Result<Vec<Source>> {

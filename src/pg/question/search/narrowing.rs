@@ -118,16 +118,8 @@ impl Search {
     }
 
     /// Those of `paths` whose chunks the filter lets pass, and the first of these chunks.
-    fn proven(
-        &self,
-        statements: &Statements<'_>,
-        mut paths: Vec<EntityPath>,
-    ) -> Result<Connections> {
-        let proofs = |path: &EntityPath| -> Vec<i64> {
-            path.edges.iter().map(|edge| edge.proof.chunk_id).collect()
-        };
-        let passing = self.passing(statements, paths.iter().flat_map(proofs).collect())?;
-        paths.retain(|path| proofs(path).iter().all(|chunk| passing.contains(chunk)));
+    fn proven(&self, statements: &Statements<'_>, paths: Vec<EntityPath>) -> Result<Connections> {
+        let paths = self.passing_paths(statements, paths)?;
         let mut seen = HashSet::new();
         let chunks = paths.iter().flat_map(proofs).filter(|chunk| seen.insert(*chunk));
         let candidates: Vec<Candidate> =
@@ -139,6 +131,17 @@ impl Search {
             ProvenPath { names: names.join(" - "), score: path.score, chunks: proofs(path) }
         };
         Ok(Connections { paths: paths.iter().map(proven).collect(), passages })
+    }
+
+    /// Those of some paths whose chunks the filter lets pass.
+    pub(super) fn passing_paths(
+        &self,
+        statements: &Statements<'_>,
+        mut paths: Vec<EntityPath>,
+    ) -> Result<Vec<EntityPath>> {
+        let passing = self.passing(statements, paths.iter().flat_map(proofs).collect())?;
+        paths.retain(|path| proofs(path).iter().all(|chunk| passing.contains(chunk)));
+        Ok(paths)
     }
 
     /// Those of some chunks that the filter lets pass.
@@ -184,4 +187,9 @@ impl Search {
         let all = |read| self.options.filter.iter().chain(&self.condition).chain([read]);
         read.map(|read| FilterSql::new(all(read), &self.columns)).transpose()
     }
+}
+
+/// The chunks that prove the edges of a path.
+fn proofs(path: &EntityPath) -> Vec<i64> {
+    path.edges.iter().map(|edge| edge.proof.chunk_id).collect()
 }

@@ -204,7 +204,10 @@ impl Session<'_> {
     }
 
     /// Does `work` with the search of the call, and counts its time.
-    fn timed<T>(&mut self, work: impl FnOnce(&FederatedSearch) -> Result<T>) -> Result<T> {
+    pub(super) fn timed<T>(
+        &mut self,
+        work: impl FnOnce(&FederatedSearch) -> Result<T>,
+    ) -> Result<T> {
         let begun = Instant::now();
         let done = work(self.search);
         self.retrieving += begun.elapsed();

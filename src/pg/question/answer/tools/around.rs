@@ -1,8 +1,9 @@
 //! What strategies look up in the graph, as steps of a trace.
 
-use crate::answer::strategy::{Surroundings, community_calls};
+use crate::answer::strategy::{Surroundings, community_calls, related as related_rows};
 use crate::error::Result;
 use crate::graph::communities::rank::CommunityQuest;
+use crate::graph::relations::pick::PickedRelations;
 use crate::pg::question::answer::Writing;
 use crate::pg::question::federation::FederatedSearch;
 use crate::pg::question::search::EntitySurroundings;
@@ -59,5 +60,18 @@ pub fn surroundings(
         ];
         let sources = passages.into_iter().map(Source::Chunk).collect();
         Ok(Surroundings { lists: lists.into(), sources })
+    })
+}
+
+/// What is said on the paths over the relations that were picked.
+pub fn related(picked: &PickedRelations, search: &FederatedSearch) -> Result<Surroundings> {
+    trace::step("graph", String::new, || {
+        let paths = search.related(picked)?;
+        trace::rows(paths.len());
+        trace::words(|| {
+            let entities: Vec<&str> = picked.entities.iter().map(|it| it.name.as_str()).collect();
+            format!("{}; {}", entities.join(", "), picked.predicates.join(", "))
+        });
+        Ok(related_rows(&paths))
     })
 }

@@ -1,0 +1,150 @@
+-- What the columns of rows say of two entities: a row for each relation that a source row says, kept with its first chunk.
+
+-- name: create_table
+CREATE TABLE {table} (
+    chunk_id     bigint NOT NULL REFERENCES {chunk_table} ON DELETE CASCADE,
+    subject      text COLLATE pg_catalog."C" NOT NULL,
+    predicate    text COLLATE pg_catalog."C" NOT NULL,
+    object       text COLLATE pg_catalog."C" NOT NULL,
+    subject_name text NOT NULL,
+    object_name  text NOT NULL,
+    PRIMARY KEY (chunk_id, subject, predicate, object)
+)
+
+-- name: comment_table
+COMMENT ON TABLE {table} IS 'relations that columns of the source say, of the row or of what another column names: subject, predicate, object';
+COMMENT ON COLUMN {table}.chunk_id IS 'first chunk of the row that says it';
+COMMENT ON COLUMN {table}.subject IS 'normal form of the subject, as in the table of mentions';
+COMMENT ON COLUMN {table}.predicate IS 'what the subject is to the object';
+COMMENT ON COLUMN {table}.object IS 'normal form of the object: the value of the column, or the name of the row to which it refers';
+COMMENT ON COLUMN {table}.subject_name IS 'the subject as it is written';
+COMMENT ON COLUMN {table}.object_name IS 'the object as it is written'
+
+-- name: create_indexes
+CREATE INDEX ON {table} (subject, chunk_id);
+CREATE INDEX ON {table} (object, chunk_id)
+
+-- name: foreign_keys
+-- $1: a table. Its columns that by themselves refer to another table: name, that table, its column, the operator that
+-- compares both, and the columns of that table that the caller may read.
+SELECT DISTINCT ON (a.attname)
+       a.attname::pg_catalog.text,
+       pg_catalog.quote_ident(n.nspname) OPERATOR(pg_catalog.||) '.' OPERATOR(pg_catalog.||) pg_catalog.quote_ident(t.relname),
+       k.attname::pg_catalog.text, f.conpfeqop[1],
+       ARRAY(SELECT r.attname::pg_catalog.text
+             FROM pg_catalog.pg_attribute AS r
+             WHERE r.attrelid OPERATOR(pg_catalog.=) t.oid AND r.attnum OPERATOR(pg_catalog.>) 0 AND NOT r.attisdropped
+               AND pg_catalog.has_schema_privilege(n.oid, 'USAGE')
+               AND pg_catalog.has_column_privilege(t.oid, r.attnum, 'SELECT')
+             ORDER BY r.attnum)
+FROM pg_catalog.pg_constraint AS f
+JOIN pg_catalog.pg_class AS t ON t.oid OPERATOR(pg_catalog.=) f.confrelid
+JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) t.relnamespace
+JOIN pg_catalog.pg_attribute AS a ON a.attrelid OPERATOR(pg_catalog.=) f.conrelid AND a.attnum OPERATOR(pg_catalog.=) f.conkey[1]
+JOIN pg_catalog.pg_attribute AS k ON k.attrelid OPERATOR(pg_catalog.=) f.confrelid AND k.attnum OPERATOR(pg_catalog.=) f.confkey[1]
+WHERE f.conrelid OPERATOR(pg_catalog.=) $1 AND f.contype OPERATOR(pg_catalog.=) 'f'
+  AND pg_catalog.cardinality(f.conkey) OPERATOR(pg_catalog.=) 1
+-- Of a partitioned table that is referred to, each partition has a constraint of its own.
+ORDER BY a.attname, t.relispartition, f.oid
+
+-- name: of_row
+-- What a row is called: its title if that is short enough for a name, or else the name of its table and its key.
+coalesce(CASE WHEN pg_catalog.octet_length(pg_catalog.btrim({title})) BETWEEN 1 AND {longest} THEN pg_catalog.btrim({title}) END,
+         (SELECT t.relname || ' ' FROM pg_catalog.pg_class AS t WHERE t.oid = {source}::oid) || pg_catalog.concat_ws(', ', {keys}))
+
+-- name: value
+pg_catalog.format('%s', c.{column})
+
+-- name: referenced
+-- What the row is called to which a column refers; its key where it has no name that can be read.
+coalesce((SELECT nullif(pg_catalog.btrim(pg_catalog.format('%s', t.{name})), '') FROM {table} AS t WHERE t.{key} {equal} c.{column}),
+         pg_catalog.format('%s', c.{column}))
+
+-- name: said_never
+SELECT NULL::integer, NULL::text, NULL::text
+
+-- name: said_once
+SELECT {place}, {subject}, {object}
+
+-- name: said_by_each
+SELECT {place}, {subject}, pg_catalog.format('%s', e.value)
+FROM (SELECT e.value FROM pg_catalog.unnest(c.{column}) AS e (value) LIMIT {most}) AS e
+
+-- name: forget_other
+-- $1: chunks; $2..$5: chunk, subject, predicate and object of what is said now. Relations of these chunks that are not
+-- among them.
+DELETE FROM {relations} AS r
+WHERE r.chunk_id = ANY ($1)
+  AND NOT EXISTS (
+      SELECT FROM ROWS FROM (pg_catalog.unnest($2::bigint[]), pg_catalog.unnest($3::text[]),
+                             pg_catalog.unnest($4::text[]), pg_catalog.unnest($5::text[]))
+           AS u (chunk_id, subject, predicate, object)
+      WHERE u.chunk_id = r.chunk_id AND u.subject = r.subject AND u.predicate = r.predicate AND u.object = r.object)
+
+-- name: insert
+-- $1..$6: chunk, subject, predicate and object of what is said, and how the row writes subject and object.
+INSERT INTO {relations} AS r (chunk_id, subject, predicate, object, subject_name, object_name)
+SELECT u.chunk_id, u.subject, u.predicate, u.object, u.subject_name, u.object_name
+FROM ROWS FROM (pg_catalog.unnest($1::bigint[]), pg_catalog.unnest($2::text[]),
+                pg_catalog.unnest($3::text[]), pg_catalog.unnest($4::text[]),
+                pg_catalog.unnest($5::text[]), pg_catalog.unnest($6::text[]))
+     AS u (chunk_id, subject, predicate, object, subject_name, object_name)
+ON CONFLICT (chunk_id, subject, predicate, object) DO UPDATE
+SET (subject_name, object_name) = ROW(EXCLUDED.subject_name, EXCLUDED.object_name)
+WHERE ROW(r.subject_name, r.object_name) IS DISTINCT FROM ROW(EXCLUDED.subject_name, EXCLUDED.object_name)
+
+-- name: known
+-- Which of some names relations have that the caller sees. $1: normal forms.
+SELECT u.norm
+FROM pg_catalog.unnest($1::pg_catalog.text[]) WITH ORDINALITY AS u (norm, place)
+WHERE EXISTS (SELECT FROM {relations} AS r WHERE r.subject OPERATOR(pg_catalog.=) u.norm COLLATE pg_catalog."C")
+   OR EXISTS (SELECT FROM {relations} AS r WHERE r.object OPERATOR(pg_catalog.=) u.norm COLLATE pg_catalog."C")
+ORDER BY u.place
+
+-- name: menu
+-- $1: how many relations are looked at. What they are called, each with a subject and an object, and how many are called so.
+SELECT DISTINCT ON (r.predicate) r.predicate, r.subject, r.object, pg_catalog.count(*) OVER (PARTITION BY r.predicate)
+FROM (SELECT r.predicate, r.subject, r.object FROM {relations} AS r WHERE r.subject IS NOT NULL LIMIT $1) AS r
+ORDER BY r.predicate, r.subject, r.object
+
+-- name: of_chunks
+-- Entities of the relations of chunks. $1: keys of chunks, $2: how many.
+SELECT DISTINCT u.norm
+FROM {relations} AS r
+CROSS JOIN LATERAL pg_catalog.unnest(ARRAY[r.subject, r.object]) AS u (norm)
+WHERE r.chunk_id OPERATOR(pg_catalog.=) ANY ($1)
+ORDER BY u.norm
+LIMIT $2
+
+-- name: steps
+-- From entities over relations to others, each other one with a predicate and a direction once: the number of the entity,
+-- from 1, and as the relation writes it; the other's normal form, and as the relation writes it; predicate, and whether the
+-- other one is the subject; how many chunks say it; row, chunk and its number of the first; where that names both in the
+-- document; and who says it, and where the document does. $1: normal forms, $2: predicates, or NULL for all, $3: how many
+-- relations of each in a direction.
+SELECT DISTINCT ON (u.place, r.norm, r.predicate, r.is_inverse)
+       u.place, r.own_name, r.norm, r.name, r.predicate, r.is_inverse,
+       pg_catalog.count(*) OVER (PARTITION BY u.place, r.norm, r.predicate, r.is_inverse),
+       {source_key}, v.chunk_id, v.chunk_no,
+       v.start_char OPERATOR(pg_catalog.+) a.start_char, v.start_char OPERATOR(pg_catalog.+) a.end_char,
+       v.start_char OPERATOR(pg_catalog.+) b.start_char, v.start_char OPERATOR(pg_catalog.+) b.end_char,
+       'sql', NULL::pg_catalog.int4, NULL::pg_catalog.int4
+FROM pg_catalog.unnest($1::pg_catalog.text[]) WITH ORDINALITY AS u (norm, place)
+CROSS JOIN LATERAL (
+    (SELECT r.chunk_id, r.subject_name, r.object, r.object_name, r.predicate, false
+     FROM {relations} AS r
+     WHERE r.subject OPERATOR(pg_catalog.=) u.norm COLLATE pg_catalog."C"
+       AND ($2::pg_catalog.text[] IS NULL OR r.predicate OPERATOR(pg_catalog.=) ANY ($2))
+     ORDER BY r.subject, r.chunk_id
+     LIMIT $3)
+    UNION ALL
+    (SELECT r.chunk_id, r.object_name, r.subject, r.subject_name, r.predicate, true
+     FROM {relations} AS r
+     WHERE r.object OPERATOR(pg_catalog.=) u.norm COLLATE pg_catalog."C"
+       AND ($2::pg_catalog.text[] IS NULL OR r.predicate OPERATOR(pg_catalog.=) ANY ($2))
+     ORDER BY r.object, r.chunk_id
+     LIMIT $3)) AS r (chunk_id, own_name, norm, name, predicate, is_inverse)
+JOIN {view} AS v ON v.chunk_id OPERATOR(pg_catalog.=) r.chunk_id
+LEFT JOIN {mentions} AS a ON a.chunk_id OPERATOR(pg_catalog.=) v.chunk_id AND a.norm OPERATOR(pg_catalog.=) u.norm COLLATE pg_catalog."C"
+LEFT JOIN {mentions} AS b ON b.chunk_id OPERATOR(pg_catalog.=) v.chunk_id AND b.norm OPERATOR(pg_catalog.=) r.norm
+ORDER BY u.place, r.norm, r.predicate, r.is_inverse, v.chunk_id

@@ -1,0 +1,252 @@
+//! # relations: what do the columns of a row, and its text, say of two entities?
+//!
+//! ```text
+//! (which columns say what, a row) → subject –predicate→ object ← (a text, what a language model says of it)
+//! ```
+//!
+//! A mention says that a chunk names an entity; a relation says what one entity is to another, by a name, its predicate.
+//! A database has many of them before anybody reads a text: a foreign key is one, and so is a column. Which columns say
+//! something, and what, is written in the option `graph` of a pipeline ([`ColumnRelations`]). What texts say a language
+//! model may [`extract`], and what a question asks for one may [`pick`].
+
+pub mod extract;
+pub mod pick;
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
+
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::name::{LONGEST, normal_form};
+use super::paths::NamedEntity;
+use crate::error::{Error, Result};
+
+/// Columns by which the rows of a referenced table are called where nothing else is said, the first that there is.
+pub const NAMING_COLUMNS: [&str; 2] = ["title", "name"];
+
+/// Elements of an array that are objects of a relation, the first ones.
+pub const MOST_ELEMENTS: usize = 256;
+
+/// Stands for all predicates.
+const ALL: &str = "*";
+
+/// Words of a question that are looked at for names, and of a name among them.
+const MOST_WORDS: usize = 64;
+const WORDS_OF_NAME: usize = 5;
+
+/// What a column says: the subject is the row, or what another column names, and the object is its own value.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ColumnRelation {
+    /// What the subject is to the object, such as `written_by`.
+    pub predicate: String,
+    /// The column that names the subject; `None`: the row itself is the subject.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subject: Option<String>,
+}
+
+/// What the columns of a pipeline's metadata say.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ColumnRelations {
+    /// By column, what it says.
+    pub relations: BTreeMap<String, ColumnRelation>,
+    /// By column that refers to another table, the column of that table by which its rows are called.
+    #[serde(default)]
+    pub names: BTreeMap<String, String>,
+}
+
+impl ColumnRelations {
+    /// The columns that are read, each once, in the order of their names.
+    pub fn columns(&self) -> impl Iterator<Item = &str> {
+        let subjects = self.relations.values().filter_map(|it| it.subject.as_ref());
+        let all = self.relations.keys().chain(subjects).chain(self.names.keys());
+        all.map(String::as_str).collect::<std::collections::BTreeSet<_>>().into_iter()
+    }
+
+    /// An error that names the first predicate that is none.
+    pub fn check(&self) -> Result<()> {
+        let is_one = |it: &str| !it.trim().is_empty() && it.len() <= LONGEST;
+        match self.relations.iter().find(|(_, it)| !is_one(&it.predicate)) {
+            None => Ok(()),
+            Some((column, it)) => Err(Error::invalid(format!(
+                "predicate of \"graph.relations.{column}\" must have 1 to {LONGEST} bytes, not {}",
+                it.predicate.len()
+            ))),
+        }
+    }
+}
+
+/// The predicates over which paths go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PredicateChoice {
+    /// All that there are.
+    All,
+    /// These.
+    Named(Vec<String>),
+}
+
+impl PredicateChoice {
+    /// The predicates of the argument `predicate`; `*` stands for all. Fails with an invalid parameter where it has none.
+    pub fn read(names: Vec<String>) -> Result<PredicateChoice> {
+        if names.iter().any(|name| name == ALL) {
+            return Ok(PredicateChoice::All);
+        }
+        match names.is_empty() {
+            false => Ok(PredicateChoice::Named(names)),
+            true => Err(Error::invalid("predicate names none").hint(
+                "Name some, as in ARRAY['uses', 'works_on'], or all of them with ARRAY['*'].",
+            )),
+        }
+    }
+
+    /// The predicates; `None`: all.
+    #[must_use]
+    pub fn names(&self) -> Option<Vec<&str>> {
+        match self {
+            PredicateChoice::All => None,
+            PredicateChoice::Named(names) => Some(names.iter().map(String::as_str).collect()),
+        }
+    }
+}
+
+/// What a question may name, however it is written: the phrases of up to five of its first 64 words, the longer ones of a
+/// place first. Most of them are no names: which are, the relations that there are say.
+#[must_use]
+pub fn phrases(question: &str) -> Vec<NamedEntity> {
+    let words: Vec<(usize, &str)> = question.unicode_word_indices().take(MOST_WORDS).collect();
+    let mut phrases = Vec::new();
+    for first in 0..words.len() {
+        for count in (1..=WORDS_OF_NAME.min(words.len() - first)).rev() {
+            let (last, word) = words[first + count - 1];
+            phrases.extend(named(&question[words[first].0..last + word.len()]));
+        }
+    }
+    phrases
+}
+
+/// The entity that a value names; `None` where it is too long for a name, or has no letter or digit.
+#[must_use]
+pub fn named(value: &str) -> Option<NamedEntity> {
+    let name = value.trim();
+    // What is longer would become a name only where most of it is no letter.
+    if name.len() > 4 * LONGEST {
+        return None;
+    }
+    let norm = normal_form(name);
+    (!norm.is_empty() && norm.len() <= LONGEST).then(|| NamedEntity { norm, name: name.to_owned() })
+}
+
+/// Reads a predicate, or an object that says more.
+struct PredicateOrObject;
+
+/// The object, as it is written.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenColumnRelation {
+    predicate: String,
+    #[serde(default)]
+    subject: Option<String>,
+}
+
+impl<'de> Visitor<'de> for PredicateOrObject {
+    type Value = ColumnRelation;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a predicate or an object")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, predicate: &str) -> Result<ColumnRelation, E> {
+        Ok(ColumnRelation { predicate: predicate.to_owned(), subject: None })
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<ColumnRelation, A::Error> {
+        let written = WrittenColumnRelation::deserialize(MapAccessDeserializer::new(map))?;
+        Ok(ColumnRelation { predicate: written.predicate, subject: written.subject })
+    }
+}
+
+impl<'de> Deserialize<'de> for ColumnRelation {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<ColumnRelation, D::Error> {
+        deserializer.deserialize_any(PredicateOrObject)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_column_says_a_predicate_of_its_row_or_of_another_column() {
+        let written = json!({
+            "relations": {"author_id": "written_by", "project_id": {"predicate": "worked_on", "subject": "engineer_id"}},
+            "names": {"engineer_id": "full_name"},
+        });
+        let read: ColumnRelations = serde_json::from_value(written).unwrap();
+        assert_eq!(read.relations["author_id"].predicate, "written_by");
+        assert_eq!(read.relations["project_id"].subject.as_deref(), Some("engineer_id"));
+        assert_eq!(read.columns().collect::<Vec<_>>(), ["author_id", "engineer_id", "project_id"]);
+        assert!(read.check().is_ok());
+        // What is kept is read again.
+        assert_eq!(serde_json::from_value::<ColumnRelations>(json!(read)).unwrap(), read);
+    }
+
+    #[test]
+    fn a_predicate_has_a_name() {
+        let check = |predicate: &str, message: &str| {
+            let relation = ColumnRelation { predicate: predicate.to_owned(), subject: None };
+            let relations = [("a".to_owned(), relation)].into();
+            let wanted = ColumnRelations { relations, ..ColumnRelations::default() };
+            assert_eq!(wanted.check().unwrap_err().message(), message);
+        };
+        let message = "predicate of \"graph.relations.a\" must have 1 to 120 bytes, not";
+        check("", &format!("{message} 0"));
+        check(" ", &format!("{message} 1"));
+        check(&"p".repeat(121), &format!("{message} 121"));
+    }
+
+    #[test]
+    fn predicates_are_some_or_all() {
+        let read = |names: &[&str]| {
+            PredicateChoice::read(names.iter().map(|it| (*it).to_owned()).collect())
+        };
+        assert_eq!(read(&["uses", "knows"]).unwrap().names(), Some(vec!["uses", "knows"]));
+        assert_eq!(read(&["uses", "*"]).unwrap().names(), None);
+        assert_eq!(read(&[]).unwrap_err().message(), "predicate names none");
+    }
+
+    #[test]
+    fn phrases_of_a_question_are_looked_up() {
+        let norms = |question: &str| -> Vec<String> {
+            phrases(question).into_iter().map(|it| it.norm).collect()
+        };
+        assert_eq!(
+            norms("Who uses libzstd?"),
+            ["who uses libzstd", "who uses", "who", "uses libzstd", "uses", "libzstd"]
+        );
+        assert_eq!(norms(""), Vec::<String>::new());
+        assert_eq!(norms("?!"), Vec::<String>::new());
+        assert_eq!(norms("东京 is big").last().map(String::as_str), Some("big"));
+        assert!(phrases(&"word ".repeat(1_000_000)).len() <= MOST_WORDS * WORDS_OF_NAME);
+    }
+
+    #[test]
+    fn values_are_names_unless_they_are_texts() {
+        let check = |value: &str, expected: Option<(&str, &str)>| {
+            let found = named(value);
+            let found = found.as_ref().map(|it| (it.norm.as_str(), it.name.as_str()));
+            assert_eq!(found, expected, "{value}");
+        };
+        check(" Ada Lovelace ", Some(("ada lovelace", "Ada Lovelace")));
+        check("17", Some(("17", "17")));
+        check("", None);
+        check("?!", None);
+        check(&"word ".repeat(30), None);
+        check(&format!("a{}", " ".repeat(1000)), Some(("a", "a")));
+        check(&format!("a{}b", " ".repeat(1000)), None);
+    }
+}

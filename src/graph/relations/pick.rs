@@ -1,0 +1,161 @@
+//! Which relations does a question ask for?
+//!
+//! ```text
+//! relations that there are → a menu;  reply of a language model → entities, and predicates of the menu
+//! ```
+
+use std::collections::BTreeSet;
+
+use serde_json::Value as Json;
+
+use super::{named, phrases};
+use crate::graph::paths::NamedEntity;
+use crate::prompt::object;
+
+/// The template in which a language model is asked to pick.
+pub const TEMPLATE: &str = "pick_relations";
+
+/// Most predicates and entities of a menu, and most entities that are picked.
+const MOST_PREDICATES: usize = 50;
+const MOST_ENTITIES: usize = 100;
+const MOST_PICKED: usize = 10;
+
+/// What relations there are.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RelationMenu {
+    /// Predicates, the most frequent first, each with a subject and an object.
+    pub predicates: Vec<(String, [String; 2])>,
+    /// Entities that may have to do with the question, those that it names first.
+    pub entities: Vec<String>,
+}
+
+/// Where paths are to begin, and over what they are to go.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PickedRelations {
+    /// What is to be begun at.
+    pub entities: Vec<NamedEntity>,
+    /// The predicates.
+    pub predicates: Vec<String>,
+}
+
+impl RelationMenu {
+    /// The menu with another one behind it, each predicate and entity once.
+    pub fn extend(&mut self, other: RelationMenu) {
+        for predicate in other.predicates {
+            if self.predicates.iter().all(|(known, _)| *known != predicate.0) {
+                self.predicates.push(predicate);
+            }
+        }
+        let mut seen: BTreeSet<String> = self.entities.iter().cloned().collect();
+        self.entities.extend(other.entities.into_iter().filter(|it| seen.insert(it.clone())));
+        self.predicates.truncate(MOST_PREDICATES);
+        self.entities.truncate(MOST_ENTITIES);
+    }
+
+    /// The menu in words: a text about the predicates, and one about the entities; none where there are no relations.
+    #[must_use]
+    pub fn told(&self) -> Vec<String> {
+        if self.predicates.is_empty() {
+            return Vec::new();
+        }
+        let example = |(predicate, [subject, object]): &(String, [String; 2])| {
+            format!("{predicate} (as in: {subject} {predicate} {object})")
+        };
+        let predicates: Vec<String> = self.predicates.iter().map(example).collect();
+        let mut told = vec![format!("Predicates: {}", predicates.join("; "))];
+        if !self.entities.is_empty() {
+            told.push(format!("Some of the entities: {}", self.entities.join("; ")));
+        }
+        told
+    }
+
+    /// What a reply picks for `question`. Where it picks no predicate of the menu, all of them; where it names no entity,
+    /// what the question may name.
+    #[must_use]
+    pub fn picked(&self, reply: &str, question: &str) -> PickedRelations {
+        let reply = object::find(reply).unwrap_or_default();
+        let texts = |key: &str| -> Vec<&str> {
+            let said = reply[key].as_array().map(Vec::as_slice).unwrap_or_default();
+            said.iter().filter_map(Json::as_str).collect()
+        };
+        let wanted = texts("predicates");
+        let all = self.predicates.iter().map(|(predicate, _)| predicate.clone());
+        let mut predicates: Vec<String> =
+            all.clone().filter(|it| wanted.contains(&it.as_str())).collect();
+        if predicates.is_empty() {
+            predicates = all.collect();
+        }
+        let mut entities: Vec<NamedEntity> =
+            texts("entities").into_iter().filter_map(named).take(MOST_PICKED).collect();
+        if entities.is_empty() {
+            entities = phrases(question);
+        }
+        PickedRelations { entities, predicates }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn menu() -> RelationMenu {
+        let predicate = |name: &str, subject: &str, object: &str| {
+            (name.to_owned(), [subject.to_owned(), object.to_owned()])
+        };
+        RelationMenu {
+            predicates: vec![
+                predicate("uses", "apollo", "zstd"),
+                predicate("worked_on", "ada", "apollo"),
+            ],
+            entities: vec!["zstd".to_owned()],
+        }
+    }
+
+    #[test]
+    fn a_menu_is_told_with_examples() {
+        let expected = [
+            "Predicates: uses (as in: apollo uses zstd); worked_on (as in: ada worked_on apollo)",
+            "Some of the entities: zstd",
+        ];
+        assert_eq!(menu().told(), expected);
+        assert!(RelationMenu::default().told().is_empty());
+        let mut both = menu();
+        both.extend(menu());
+        assert_eq!(both, menu());
+        let many = (0..200).map(|at| format!("e{at}")).collect();
+        both.extend(RelationMenu { predicates: Vec::new(), entities: many });
+        assert_eq!(both.entities.len(), MOST_ENTITIES);
+    }
+
+    #[test]
+    fn what_is_picked_is_of_the_menu() {
+        let check = |reply: &str, entities: &[&str], predicates: &[&str]| {
+            let picked = menu().picked(reply, "Who?");
+            let norms: Vec<&str> = picked.entities.iter().map(|it| it.norm.as_str()).collect();
+            assert_eq!(norms, entities, "{reply}");
+            assert_eq!(picked.predicates, predicates, "{reply}");
+        };
+        let both = ["uses", "worked_on"];
+        check(
+            r#"{"entities": ["Zstd"], "predicates": ["worked_on", "knows"]}"#,
+            &["zstd"],
+            &["worked_on"],
+        );
+        check(r#"{"entities": ["Zstd", 3, ""], "predicates": []}"#, &["zstd"], &both);
+        check("no", &["who"], &both);
+        check("[]", &["who"], &both);
+        check(r#"{"entities": "Zstd"}"#, &["who"], &both);
+        let many: Vec<String> = (0..50).map(|at| format!("e{at}")).collect();
+        let reply = serde_json::json!({"entities": many}).to_string();
+        assert_eq!(menu().picked(&reply, "Who?").entities.len(), MOST_PICKED);
+    }
+
+    proptest! {
+        #[test]
+        fn any_reply_is_read(reply in "\\PC{0,60}") {
+            let _ = menu().picked(&reply, "Who?");
+        }
+    }
+}

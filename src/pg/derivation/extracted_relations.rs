@@ -1,0 +1,192 @@
+//! Relations that texts state: a language model reads each text of a chunk and says what one named thing is to another, with
+//! the words that state it. What they do not state is dropped and counted.
+//!
+//! They are kept by the hash of a chunk's text, so a chunk that moves, or comes back, costs nothing, nor does a new
+//! generation of chunks with the texts of the old one.
+
+use serde_json::{Value as Json, json};
+
+use super::table::{self, TableForm};
+use super::{
+    Derivation, DerivationItem, DerivedReply, DerivedText, by_text, check_refresh, option_name,
+};
+use crate::error::{Error, ErrorKind, Result};
+use crate::graph::relations::extract::{
+    self, ProvenRelation, RelationExtractOptions, TEMPLATE, relations,
+};
+use crate::pg::catalog::derivation::{self, DerivationKind};
+use crate::pg::catalog::owner::as_owner;
+use crate::pg::catalog::pipeline::Pipeline;
+use crate::pg::catalog::template;
+use crate::pg::changes::noted;
+use crate::pg::ragd::llm::Llm;
+use crate::pg::server::guc;
+use crate::pg::server::sql::{self, query, render};
+use crate::prompt::messages::{Message, PromptSource};
+use crate::prompt::template::Template;
+
+const KIND: DerivationKind = DerivationKind::ExtractedRelations;
+
+/// What [`DerivedText::kind`] says of a relation.
+const RELATION: &str = "relation";
+
+const FORM: TableForm = TableForm {
+    label: c"extracted",
+    definition: query!(extracted_relations.create_table),
+    leaves: ("ARRAY[content_hash]", "content_hash"),
+    comments: query!(extracted_relations.comment_table),
+};
+
+/// Has a pipeline, which has a graph, keep what `wanted` says, or nothing of the kind any more.
+pub fn set(pipeline: &Pipeline, wanted: Option<&RelationExtractOptions>) -> Result<()> {
+    let current = derivation::of(pipeline.id, KIND)?;
+    let Some(wanted) = wanted else {
+        return current.map_or(Ok(()), |it| table::forget(pipeline, KIND, it.relation));
+    };
+    let option = complete(pipeline, wanted)?;
+    match current {
+        Some(current) => derivation::set(pipeline.id, KIND, &option, &current.relation.sql)?,
+        None => drop(create(pipeline, &option)?),
+    }
+    noted::wake_at_commit();
+    Ok(())
+}
+
+/// An error where `wanted` asks for something that cannot be; else the option as it is kept, with the name of the language
+/// model, so that it does not depend on the role that reads texts.
+fn complete(pipeline: &Pipeline, wanted: &RelationExtractOptions) -> Result<Json> {
+    check_refresh(KIND, pipeline.refresh)?;
+    template::find(wanted.template.as_deref().unwrap_or(TEMPLATE))?;
+    let llm = wanted.llm.clone().unwrap_or_else(guc::llm);
+    Llm::named(&llm)?.provider_for(option_name(KIND)).map_err(|error| {
+        error.hint(
+            "Name a foreign server of the wrapper rag_llm: {\"extract\": {\"llm\": \"...\"}}.",
+        )
+    })?;
+    let RelationExtractOptions { template, predicates, .. } = wanted;
+    Ok(json!({"llm": llm, "template": template, "predicates": predicates}))
+}
+
+/// The options as they are kept.
+pub fn options(stored: &Json) -> Result<RelationExtractOptions> {
+    serde_json::from_value(stored.clone()).map_err(|error| {
+        let message = format!("options of extracted_relations cannot be read: {error}");
+        Error::new(ErrorKind::DataCorrupted, message)
+    })
+}
+
+/// Gives a successor what the pipeline has whose place it is to take, and what has been found for that.
+pub fn inherit(successor: &Pipeline, old: &Pipeline) -> Result<()> {
+    let Some(it) = derivation::of(old.id, KIND)? else { return Ok(()) };
+    let table = create(successor, &it.options)?;
+    let values = [("relations", table.as_str()), ("old", &it.relation.sql)];
+    let inherit = render(query!(extracted_relations.inherit), &values);
+    as_owner(successor, || sql::execute(&inherit, &[])).map(drop)
+}
+
+/// The name of the table, in SQL.
+fn create(pipeline: &Pipeline, option: &Json) -> Result<String> {
+    let table = table::create(pipeline, &FORM, &[])?;
+    let values = [("table", table.as_str())];
+    sql::execute(&render(query!(extracted_relations.create_indexes), &values), &[])?;
+    table::index_hashes(&pipeline.chunk_table)?;
+    derivation::set(pipeline.id, KIND, option, &table)?;
+    Ok(table)
+}
+
+/// Relations that the texts of a pipeline's chunks state.
+pub struct TextRelations {
+    wanted: RelationExtractOptions,
+    template: Template,
+    /// What is asked, by which it is known whether it is to be asked again.
+    request: String,
+}
+
+impl TextRelations {
+    /// Looks up what `wanted` names.
+    pub fn load(wanted: RelationExtractOptions) -> Result<TextRelations> {
+        let template = template::find(wanted.template.as_deref().unwrap_or(TEMPLATE))?;
+        let request = wanted.request(&template);
+        Ok(TextRelations { wanted, template, request })
+    }
+}
+
+/// Hash of a text, number, and the relation; none for a text that states none.
+type ExtractedRow<'a> = (&'a [u8], i32, Option<ProvenRelation>);
+
+/// The rows that keep what was found in texts.
+fn rows(made: &[(DerivationItem, Vec<DerivedText>)]) -> Vec<ExtractedRow<'_>> {
+    let mut rows: Vec<ExtractedRow<'_>> = Vec::new();
+    for (DerivationItem { key, .. }, texts) in made {
+        let relation = |it: &DerivedText| serde_json::from_str(&it.content).ok();
+        match texts.as_slice() {
+            [] => rows.push((key, 0, None)),
+            texts => rows.extend(texts.iter().map(|it| (key.as_slice(), it.no, relation(it)))),
+        }
+    }
+    rows
+}
+
+impl Derivation for TextRelations {
+    fn missing(
+        &self,
+        pipeline: &Pipeline,
+        relation: &str,
+        after: &[u8],
+        most: i32,
+    ) -> Result<Vec<DerivationItem>> {
+        by_text::missing((pipeline, relation), &self.request, after, most)
+    }
+
+    fn count_missing(&self, pipeline: &Pipeline, relation: &str, most: i64) -> Result<i64> {
+        by_text::count_missing((pipeline, relation), &self.request, most)
+    }
+
+    fn messages(&self, item: &DerivationItem, nonce: &str) -> Result<Vec<Message>> {
+        let (heading, content) = (item.heading.clone(), item.content.clone());
+        let chunk = PromptSource { heading, content, ..PromptSource::default() };
+        extract::messages(&self.template, &chunk, &self.wanted, nonce)
+    }
+
+    fn read(&self, item: &DerivationItem, reply: &str) -> DerivedReply {
+        let found = relations(reply, &item.content, &self.wanted);
+        let text = |(no, it): (i32, &ProvenRelation)| DerivedText {
+            kind: RELATION.to_owned(),
+            no,
+            content: json!(it).to_string(),
+        };
+        let texts = (1..).zip(&found.proven).map(text).collect();
+        DerivedReply { texts, dropped: found.dropped }
+    }
+
+    fn keep(&self, relation: &str, made: &[(DerivationItem, Vec<DerivedText>)]) -> Result<()> {
+        by_text::forget(relation, made)?;
+        let rows = rows(made);
+        let text = |of: fn(&ProvenRelation) -> &str| -> Vec<Option<&str>> {
+            rows.iter().map(|(_, _, it)| it.as_ref().map(of)).collect()
+        };
+        let place = |of: fn(&ProvenRelation) -> u32| -> Vec<Option<i32>> {
+            rows.iter().map(|(_, _, it)| it.as_ref().map(|it| of(it) as i32)).collect()
+        };
+        let arguments = [
+            self.request.as_str().into(),
+            rows.iter().map(|(hash, ..)| *hash).collect::<Vec<_>>().into(),
+            rows.iter().map(|(_, no, _)| *no).collect::<Vec<_>>().into(),
+            text(|it| &it.subject).into(),
+            text(|it| &it.predicate).into(),
+            text(|it| &it.object).into(),
+            place(|it| it.subject_at.start).into(),
+            place(|it| it.subject_at.end).into(),
+            place(|it| it.object_at.start).into(),
+            place(|it| it.object_at.end).into(),
+            place(|it| it.stated_at.start).into(),
+            place(|it| it.stated_at.end).into(),
+        ];
+        let insert = render(query!(extracted_relations.insert), &[("relations", relation)]);
+        sql::execute(&insert, &arguments).map(drop)
+    }
+
+    fn forget_gone(&self, pipeline: &Pipeline, relation: &str) -> Result<()> {
+        by_text::forget_gone((pipeline, relation))
+    }
+}
