@@ -17,7 +17,7 @@ export PG_CONFIG DESTDIR
 ENV := source scripts/env.sh; forget_other_checkout;
 each = for version in $(PG); do scripts/test.sh $(1) $$version; done
 
-.PHONY: help setup setup-llm llama build server install uninstall check test test-unit test-pg test-sql test-system test-server test-drivers test-llm test-fresh test-deb test-image differential fuzz lint licenses docs deb measures demo bench bench-index bench-bm25 bench-chunking bench-latency bench-local-model bench-pipeline bench-fairness bench-retrieve bench-text-to-sql clean
+.PHONY: help setup setup-llm llama build server install uninstall check test test-unit test-pg test-sql test-system test-server test-drivers test-llm test-fresh test-deb test-image differential fuzz lint licenses docs deb measures demo bench bench-index bench-bm25 bench-chunking bench-latency bench-local-model bench-pipeline bench-fairness bench-retrieve bench-shards bench-text-to-sql clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' Makefile | awk -F '\t' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -147,6 +147,10 @@ bench-latency: setup ## a hybrid question beside the same by hand in Python, as 
 bench-retrieve: setup ## what retrieval finds on judged sets, as in ARGS="scifact pgdocs14" or "all"
 	@$(ENV) pg_config=$$(tree_pg_config $(firstword $(PG))); PG_CONFIG=$$pg_config scripts/install.sh; \
 	    PG_RAG_PG_CONFIG=$$pg_config cargo bench --bench retrieve -- $(ARGS)
+
+bench-shards: setup ## four shards beside one server, in the PostgreSQL of PG_CONFIG=..., which has postgres_fdw, as in ARGS="--chunks 10000"
+	@$(ENV) pg_config=$${PG_CONFIG:-$$(tree_pg_config $(firstword $(PG)))}; PG_CONFIG=$$pg_config scripts/install.sh; \
+	    PG_RAG_PG_CONFIG=$$pg_config cargo bench --bench shards -- $(ARGS)
 
 bench-text-to-sql: setup ## which tables a question finds, and with GGUF=/path/model.gguf whether its query is right
 	@if [ -n "$(GGUF)" ]; then scripts/setup.sh --with-test-llm; fi

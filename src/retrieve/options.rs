@@ -63,6 +63,8 @@ pub struct RetrieveOptions {
     pub expand: Option<Expand>,
     /// How the pipeline `auto` is chosen.
     pub route: Option<Route>,
+    /// Whether the shards of a pipeline that answer are enough.
+    pub partial: bool,
 }
 
 /// How two lists become one.
@@ -174,6 +176,7 @@ impl Default for RetrieveOptions {
             neighbours: 0,
             expand: None,
             route: None,
+            partial: false,
         }
     }
 }

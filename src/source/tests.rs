@@ -11,6 +11,7 @@ pub fn passage(content: &str) -> Passage {
         rank: 1,
         score: 0.5,
         pipeline: "docs".to_owned(),
+        shard: None,
         source_key: "7".to_owned(),
         chunk_id: 70,
         chunk_no: 0,
@@ -36,7 +37,8 @@ pub fn leaf(chunk_id: i64, content: &str) -> Leaf {
     let end_char = 100 + content.chars().count() as i32;
     let source_key = format!("row {chunk_id}");
     let pipeline = "docs".to_owned();
-    let span = ChunkSpan { pipeline, chunk_id, source_key, chunk_no: 2, start_char: 100, end_char };
+    let (shard, chunk_no, start_char) = (None, 2, 100);
+    let span = ChunkSpan { pipeline, shard, chunk_id, source_key, chunk_no, start_char, end_char };
     Leaf { span, content: content.to_owned() }
 }
 

@@ -22,7 +22,7 @@ const OPERATOR: &str = "+-*/<>=~!@#%^&|`?";
 /// pg_catalog.
 const SYNTAX: &[&str] = &[
     "all", "and", "any", "array", "as", "by", "cast", "check", "coalesce", "conflict", "exists",
-    "extract", "filter", "from", "greatest", "in", "key", "least", "lateral", "not", "on", "or",
+    "extract", "filter", "from", "greatest", "in", "key", "least", "lateral", "not", "on", "options", "or",
     "operator", "over", "row", "select", "set", "union", "unique", "using", "values", "when",
     "where", "with",
 ];

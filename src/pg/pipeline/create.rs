@@ -15,7 +15,7 @@ use pgrx::prelude::*;
 use pgrx::spi::{quote_identifier, quote_literal, quote_qualified_identifier};
 
 use super::content::Expression;
-use super::{comment, triggers};
+use super::{comment, shards, triggers};
 use crate::chunk::ChunkingOptions;
 use crate::contextual::ContextualOptions;
 use crate::error::{Error, ErrorKind, Result};
@@ -255,6 +255,9 @@ impl PipelinePlan<'_> {
 
 /// Gives a pipeline's relations to another owner, whose name is quoted.
 pub fn give_to(pipeline: &Pipeline, owner: &str) -> Result<()> {
+    if pipeline.has_shards {
+        return shards::give_to(pipeline, owner);
+    }
     let relations = [&pipeline.content_view, &pipeline.chunk_table, &pipeline.view];
     give_relations(relations.map(|relation| relation.sql.as_str()), owner)?;
     derived_table::give_to(pipeline, owner)
@@ -296,7 +299,8 @@ pub fn undo(id: i32) -> Result<bool> {
     let successor = pipeline::successor(id)?;
     let mut generations = Vec::new();
     for generation in successor.into_iter().chain([pipeline]) {
-        let others = derived_table::of(&generation)?;
+        let mut others = derived_table::of(&generation)?;
+        others.extend(shards::tables(&generation)?);
         generations.push((generation, others));
     }
     // First, since dropping a pipeline's relations drops the pipeline; and all of them before any
@@ -308,6 +312,9 @@ pub fn undo(id: i32) -> Result<bool> {
 }
 
 fn drop_made(pipeline: &Pipeline, others: &[Relation]) -> Result<()> {
+    if pipeline.has_shards {
+        return shards::drop_made(pipeline, others);
+    }
     others.iter().try_for_each(derived_table::drop_table)?;
     triggers::drop_all(pipeline)?;
     for view in [&pipeline.view, &pipeline.content_view] {
@@ -341,7 +348,7 @@ pub struct Names {
 impl Names {
     /// An error where something has one of these names, perhaps what was left of a pipeline when the
     /// extension was dropped.
-    fn check_free(&self) -> Result<()> {
+    pub(super) fn check_free(&self) -> Result<()> {
         let names = vec![&*self.view, &*self.content_view, &*self.chunk_table];
         let statement = query!(create.relations_in_the_way);
         let taken = sql::rows(statement, &[names.into()], |row| {
@@ -359,23 +366,30 @@ impl Names {
 
     /// The names of the relations of a pipeline called `pipeline`.
     pub fn of(schema: &str, pipeline: &str, generation: i32) -> Self {
-        let bare = |suffix: &str| {
-            let suffix = match generation {
-                1 => suffix.to_owned(),
-                later => format!("{suffix}_{later}"),
-            };
-            let mut name = pipeline.to_owned();
-            while name.len() + suffix.len() > LONGEST_NAME {
-                name.pop();
-            }
-            name + &suffix
-        };
-        let qualified = |suffix| quote_qualified_identifier(schema, &bare(suffix));
+        let qualified = |suffix| Names::qualified(schema, pipeline, suffix, generation);
         Names {
             content_view: qualified("_rag_content"),
             chunk_table: qualified("_rag_chunks"),
-            bare_chunk_table: quote_identifier(bare("_rag_chunks")),
+            bare_chunk_table: quote_identifier(Names::bare(pipeline, "_rag_chunks", generation)),
             view: qualified("_rag"),
         }
+    }
+
+    /// The name of a relation of a pipeline, with its schema: as much of the pipeline's name as fits, the suffix, and
+    /// from the second generation on its number.
+    pub fn qualified(schema: &str, pipeline: &str, suffix: &str, generation: i32) -> String {
+        quote_qualified_identifier(schema, &Names::bare(pipeline, suffix, generation))
+    }
+
+    fn bare(pipeline: &str, suffix: &str, generation: i32) -> String {
+        let suffix = match generation {
+            1 => suffix.to_owned(),
+            later => format!("{suffix}_{later}"),
+        };
+        let mut name = pipeline.to_owned();
+        while name.len() + suffix.len() > LONGEST_NAME {
+            name.pop();
+        }
+        name + &suffix
     }
 }

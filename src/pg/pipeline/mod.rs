@@ -6,4 +6,5 @@ pub mod content;
 pub mod create;
 pub mod define;
 pub mod remake;
+pub mod shards;
 pub mod triggers;

@@ -143,13 +143,16 @@ impl Search {
 
     /// What each side puts forward. Without a single word to look for, the vectors do alone.
     fn sides(&self, statements: &Statements<'_>, asked: &LookupTerms) -> Result<Sides> {
-        let arguments = [
+        let mut arguments = vec![
             asked.vector.clone().into(),
             asked.words.clone().into(),
             statements.filter.values.clone().into(),
             self.candidates().into(),
             statements.lexical_index.into(),
         ];
+        if self.pipeline().has_shards {
+            arguments.push(self.statistics(statements, asked.words.as_deref())?.into());
+        }
         let _ranking =
             RankingByIndex::by(statements.lexical_index, self.pipeline().chunk_table.oid);
         let _order = without_strict_order();
