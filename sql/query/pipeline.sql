@@ -145,7 +145,9 @@ WHERE p.id = $1 AND o.id = $2
 -- name: described
 -- The pipelines that the caller may see, and what is in them.
 SELECT p.id, p.name,
-       coalesce(p.description, pg_catalog.obj_description(p.source, 'pg_class'), pg_catalog.replace(p.name, '_', ' '))
+       coalesce(p.description,
+                CASE WHEN p.source::pg_catalog.oid OPERATOR(pg_catalog.<>) p.view::pg_catalog.oid THEN pg_catalog.obj_description(p.source, 'pg_class') END,
+                pg_catalog.replace(p.name, '_', ' '))
 FROM rag.pipeline AS p
 WHERE p.name IS NOT NULL
 ORDER BY p.name

@@ -16,7 +16,7 @@ SELECT {chunk_id}, {tsv}, v.embedding OPERATOR({vector}.<=>) $1 AS distance
       FROM {view} AS v
       WHERE {filter}
       ORDER BY v.embedding OPERATOR({vector}.<=>) $1
-      LIMIT $4
+      LIMIT {limit}
 
 -- name: lexical
 -- The texts that hold most of the words: chunk, cosine similarity, how well the words match, the words.
@@ -32,7 +32,13 @@ SELECT {chunk_id}, {embedding}, v.tsv, {distance} AS distance
       FROM {view} AS v
       WHERE v.tsv OPERATOR(pg_catalog.@@) $2::pg_catalog.text::pg_catalog.tsquery AND {filter}
       ORDER BY distance
-      LIMIT $4
+      LIMIT {limit}
+
+-- name: similarities
+-- $1: the question's vector, $2: keys of chunks.
+SELECT v.chunk_id, 1 OPERATOR(pg_catalog.-) (v.embedding OPERATOR({vector}.<=>) $1)
+FROM {view} AS v
+WHERE v.chunk_id OPERATOR(pg_catalog.=) ANY ($2)
 
 -- name: lexical_unindexed
 -- As `lexical`, for a chunk table without a rag_bm25 index.

@@ -129,13 +129,15 @@ WITH u AS MATERIALIZED (
 SELECT u.number, u.model, u.counted FROM u
 
 -- name: statistics_branch
-(SELECT {number}::integer AS number, d.model, rag.shard_statistics(d.id, d.database, $1::pg_catalog.text::pg_catalog.tsquery) AS counted
+-- What is grouped by is given, too: a scan that leaves columns out is not asynchronous.
+(SELECT {number}::integer AS number, d.model, rag.shard_statistics(d.id, d.database, $1::pg_catalog.text::pg_catalog.tsquery) AS counted,
+        d.id, d.database
  FROM {table} AS d
  WHERE d.name OPERATOR(pg_catalog.=) {remote}
  GROUP BY d.id, d.model, d.database)
 
 -- name: found
--- What all shards put forward. They are asked at the same time: a scan of a UNION ALL that is not to be sorted is
+-- What all shards put forward, $7 each at most. They are asked at the same time: a scan of a UNION ALL that is not to be sorted is
 -- asynchronous, and one that is sorted is not, so it is kept and sorted afterwards.
 WITH u AS MATERIALIZED (
 {branches}

@@ -87,10 +87,10 @@ pub struct Passage {
     #[serde(skip)]
     pub lead: Option<Box<str>>,
     /// Headings it stands under.
-    pub heading: Option<String>,
+    pub heading: Option<Box<str>>,
     /// Its title and headings where the pipeline is contextual, and what else is said of its place in the document.
     #[serde(skip)]
-    pub context: Option<String>,
+    pub context: Option<Box<str>>,
     /// The declared metadata columns.
     pub metadata: serde_json::Value,
     /// Those as PostgreSQL writes them: its numbers keep their scale, as 49.90 does.

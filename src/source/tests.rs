@@ -75,9 +75,9 @@ fn each_kind_says_what_it_is() {
     check(&chunk, "7", "characters 0-24", None);
     check(&summary, "Opening hours", "from row 70, row 71", Some("Opening hours"));
     check(&row, "orders 17", "", Some("orders"));
-    let headed = Passage { heading: Some("Manual > Parking".to_owned()), ..passage("Text.") };
+    let headed = Passage { heading: Some("Manual > Parking".into()), ..passage("Text.") };
     check(&Source::Chunk(headed), "7", "Manual > Parking", Some("Manual > Parking"));
-    let (heading, context) = (Some("Parking".to_owned()), Some("Mill > Parking".to_owned()));
+    let (heading, context) = (Some("Parking".into()), Some("Mill > Parking".into()));
     let in_context = Passage { heading, context, ..passage("Text.") };
     check(&Source::Chunk(in_context), "7", "Parking", Some("Mill > Parking"));
 }

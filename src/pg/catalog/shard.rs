@@ -100,3 +100,28 @@ pub fn replace_all(pipeline: i32, first: &str) -> Result<()> {
     })
     .map(drop)
 }
+
+#[cfg(feature = "pg_test")]
+mod tests {
+    use pgrx::pg_extern;
+
+    use super::*;
+
+    #[pg_extern]
+    fn a_chunk_knows_its_shard() {
+        for number in [1, 2, 256] {
+            assert_eq!(number_of(offset(number)), number);
+            assert_eq!(number_of(offset(number) + 1_000_000_000_000), number);
+            assert_eq!(number_of(offset(number + 1) - 1), number);
+        }
+        assert_eq!(number_of(17), 0);
+        // What a program with floating numbers tells apart.
+        assert!(offset(511) + (1 << OWN_BITS) <= 1 << 53);
+    }
+
+    #[pg_extern]
+    fn names_are_written_as_in_sql() {
+        assert_eq!(name("srv1", "docs"), "srv1.docs");
+        assert_eq!(name("East Coast", "Docs"), "\"East Coast\".\"Docs\"");
+    }
+}

@@ -319,9 +319,8 @@ impl CreateRequest<'_> {
         self.check_has_no_chunks()?;
         let pipeline = shards::create(name, shards)?;
         description::store(pipeline.id, self.options.description.as_deref())?;
-        match self.defaults.clone() {
-            Some(defaults) => defaults::store(&pipeline, defaults)?,
-            None => {}
+        if let Some(defaults) = self.defaults.clone() {
+            defaults::store(&pipeline, defaults)?;
         }
         Ok(pipeline.name)
     }

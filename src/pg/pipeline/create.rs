@@ -98,7 +98,7 @@ impl PipelinePlan<'_> {
         self.create_content_view(&names)?;
         self.create_chunk_table(&names)?;
         self.create_view(&names)?;
-        let relations = [&names.content_view, &names.chunk_table, &names.view];
+        let relations = [&names.chunk_table, &names.content_view, &names.view];
         // What a superuser makes for another role's source belongs to that role.
         give_relations(relations.map(String::as_str), &quote_identifier(&self.source.owner))?;
         let readable = format!("{}, {}", names.chunk_table, names.view);
@@ -258,14 +258,15 @@ pub fn give_to(pipeline: &Pipeline, owner: &str) -> Result<()> {
     if pipeline.has_shards {
         return shards::give_to(pipeline, owner);
     }
-    let relations = [&pipeline.content_view, &pipeline.chunk_table, &pipeline.view];
+    let relations = [&pipeline.chunk_table, &pipeline.content_view, &pipeline.view];
     give_relations(relations.map(|relation| relation.sql.as_str()), owner)?;
     derived_table::give_to(pipeline, owner)
 }
 
-/// Content view, chunk table and view, in this order.
+/// Chunk table, content view and view, in this order: an event trigger sees to pipelines whose chunks are another
+/// role's than their source, and hears of each.
 fn give_relations(relations: [&str; 3], owner: &str) -> Result<()> {
-    let kinds = ["VIEW", "TABLE", "VIEW"].into_iter();
+    let kinds = ["TABLE", "VIEW", "VIEW"].into_iter();
     kinds.zip(relations).try_for_each(|(kind, relation)| give_relation(kind, relation, owner))
 }
 

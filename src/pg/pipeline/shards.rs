@@ -12,6 +12,8 @@
 
 mod described;
 
+use std::cell::Cell;
+
 use pgrx::spi::{quote_identifier, quote_literal};
 
 use self::described::{
@@ -82,8 +84,9 @@ pub fn alter(pipeline: &Pipeline, shards: &[String]) -> Result<()> {
     let before = tables(pipeline)?;
     let shards = described(&pipeline.name, &schema, generation, shards)?;
     let model = common_model(&shards)?;
-    if model.reference.name != pipeline.model {
-        return Err(other_model(&pipeline.name, &pipeline.model, &shards[0]));
+    if (&model.reference.name, &shards[0].config) != (&pipeline.model, &pipeline.config) {
+        let own = format!("\"{}\" with {}", pipeline.model, pipeline.config);
+        return Err(other_model(&pipeline.name, &own, &shards[0]));
     }
     let columns = columns_of(pipeline, &shards)?;
     let place = (schema.as_str(), generation);
@@ -122,22 +125,46 @@ fn drop_tables(tables: &[Relation]) -> Result<()> {
 
 /// Gives the relations of a pipeline over shards to another owner, whose name is quoted.
 pub fn give_to(pipeline: &Pipeline, owner: &str) -> Result<()> {
-    let (content_view, view) = (&pipeline.content_view.sql, &pipeline.view.sql);
-    give_relation("VIEW", content_view, owner)?;
-    give_relation("VIEW", view, owner)?;
+    // The views last: an event trigger sees to pipelines whose view is another role's than the tables.
     let tables = tables(pipeline)?;
-    tables.iter().try_for_each(|table| give_relation("FOREIGN TABLE", &table.sql, owner))
+    tables.iter().try_for_each(|table| give_relation("FOREIGN TABLE", &table.sql, owner))?;
+    let views = [&pipeline.content_view, &pipeline.view];
+    views.into_iter().try_for_each(|view| give_relation("VIEW", &view.sql, owner))
 }
 
 /// Lets the roles that may read the view read the foreign tables, and no others. What they see there is what the
 /// other servers show to those as whom they are mapped.
-pub fn share_grants(pipeline: &Pipeline) -> Result<()> {
+fn share_grants(pipeline: &Pipeline) -> Result<()> {
+    let _sharing = Sharing::begin();
     let grants = Grants::of(pipeline.view.oid)?;
     tables(pipeline)?.iter().try_for_each(|table| grants.give_on(table))
 }
 
+/// While it lives, privileges are being given on foreign tables, which an event trigger hears of, too.
+struct Sharing(bool);
+
+thread_local! {
+    static SHARING: Cell<bool> = const { Cell::new(false) };
+}
+
+impl Sharing {
+    fn begin() -> Self {
+        Sharing(SHARING.replace(true))
+    }
+}
+
+impl Drop for Sharing {
+    fn drop(&mut self) {
+        // Errors unwind and come by here, too.
+        SHARING.set(self.0);
+    }
+}
+
 /// Has foreign tables follow what was granted on views just now.
 pub fn follow_grants() -> Result<()> {
+    if SHARING.get() {
+        return Ok(());
+    }
     let ids = sql::rows(query!(shard.with_other_readers), &[], |row| sql::required(row.get(1)?))?;
     for id in ids {
         pipeline::by_id(id)?.map_or(Ok(()), |pipeline| share_grants(&pipeline))?;

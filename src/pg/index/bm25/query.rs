@@ -51,6 +51,7 @@ impl Bm25Query {
         let question = query.map(|query| unsafe { question(query) }).transpose()?;
         let weights = match (statistics, index) {
             (Some(statistics), _) => {
+                // SAFETY: as above.
                 let numbers = statistics.map(|it| unsafe { numbers(it) }).unwrap_or_default();
                 given(&numbers, question.as_ref())?
             }

@@ -7,6 +7,7 @@
 //! Words are ranked by the statistics of all shards, which are fetched first. So scores are those of a single
 //! server that has all chunks, and no shard's own idea of which words are rare counts.
 
+use std::collections::{HashMap, HashSet};
 use std::panic::AssertUnwindSafe;
 
 use pgrx::PgTryBuilder;
@@ -28,8 +29,10 @@ use crate::pg::server::error::{code_text, raise, raise_as};
 use crate::pg::server::role::LocalSettings;
 use crate::pg::server::sql::{query, render, required};
 use crate::pg::server::transaction::in_subtransaction;
+use crate::pg::server::vector::Vector;
 use crate::pg::server::{prepared, sql};
 use crate::retrieve::filter::Comparison;
+use crate::retrieve::fusion::FusedCandidate;
 
 /// The shards of the pipeline that is searched.
 #[derive(Default)]
@@ -67,15 +70,34 @@ impl SearchedShards {
     }
 }
 
-/// What all shards put forward, where `of` makes a statement of how the number of a chunk is written and a relation.
-pub(super) fn found(shards: &[&Shard], of: impl Fn(&str, &str) -> String) -> String {
+/// What all shards put forward, where `of` makes a statement of how the number of a chunk is written, a relation, and
+/// the parameter that says how many it gives.
+pub(super) fn found(shards: &[&Shard], of: impl Fn(&str, &str, &str) -> String) -> String {
     let branch = |shard: &&Shard| {
         let offset = shard.offset().to_string();
         let chunk_id = render(query!(retrieve.chunk_id_of_shard), &[("offset", &offset)]);
-        format!("({})", of(&chunk_id, &shard.relation.sql))
+        format!("({})", of(&chunk_id, &shard.relation.sql, "$7"))
     };
     let branches: Vec<String> = shards.iter().map(branch).collect();
     render(query!(shard.found), &[("branches", &branches.join("\nUNION ALL\n"))])
+}
+
+/// How many chunks each shard is asked for, of which the best `most` of all are wanted: its share if they are spread
+/// by chance, and six standard deviations more. What comes from a shard is read digit by digit, which takes longer than to
+/// find it.
+pub(super) fn share_of(most: i64, shards: usize) -> i64 {
+    let expected = most as f64 / shards.max(1) as f64;
+    ((expected + 6.0 * expected.sqrt()).ceil() as i64).min(most)
+}
+
+/// Whether a shard has given as many of what was `found` as it was asked for, so that it may have others that belong to
+/// the best `most`.
+pub(super) fn is_cut(found: &[FusedCandidate], share: i64, most: i64) -> bool {
+    let mut given: HashMap<i32, i64> = HashMap::new();
+    for one in found {
+        *given.entry(shard::number_of(one.chunk_id)).or_default() += 1;
+    }
+    share < most && given.values().any(|count| *count >= share)
 }
 
 /// The chunks whose keys a parameter has, as a relation with these columns.
@@ -161,6 +183,32 @@ impl Search {
             sums.iter_mut().zip(counted).for_each(|(sum, more)| *sum += more);
         }
         Ok(sums)
+    }
+
+    /// Has those of `lexical` a similarity that are not among the nearest. Vectors do not travel with all texts that a
+    /// shard puts forward, since most of them are not kept.
+    pub(super) fn add_similarities(
+        &self,
+        statements: &Statements<'_>,
+        vector: &Vector,
+        dense: &[FusedCandidate],
+        lexical: &mut [FusedCandidate],
+    ) -> Result<()> {
+        let known: HashSet<i64> = dense.iter().map(|one| one.chunk_id).collect();
+        let others = lexical.iter().map(|one| one.chunk_id).filter(|id| !known.contains(id));
+        let others: Vec<i64> = others.collect();
+        if others.is_empty() {
+            return Ok(());
+        }
+        let arguments = [vector.clone().into(), others.into()];
+        let found = prepared::rows(&statements.similarities(), &arguments, |row| {
+            Ok((required(row.get::<i64>(1)?)?, row.get::<f64>(2)?))
+        })?;
+        let found: HashMap<i64, Option<f64>> = found.into_iter().collect();
+        for one in lexical {
+            one.similarity = one.similarity.or(found.get(&one.chunk_id).copied().flatten());
+        }
+        Ok(())
     }
 
     /// Does `work` with the statements for all shards, or for those that answer if the options are content with
@@ -249,9 +297,8 @@ fn dead(shards: &[&Shard]) -> Vec<i32> {
 
 impl LostShard {
     fn of(error: &CaughtError) -> Option<LostShard> {
-        let (CaughtError::PostgresError(report)
-        | CaughtError::ErrorReport(report)
-        | CaughtError::RustPanic { ereport: report, .. }) = error;
+        // Our own errors have such codes, too, where ragd does not answer.
+        let CaughtError::PostgresError(report) = error else { return None };
         let sqlstate = code_text(report.sql_error_code() as i32);
         is_loss(&sqlstate).then(|| LostShard {
             sqlstate,
@@ -333,5 +380,33 @@ pub fn database_number() -> i64 {
     // SAFETY: reads what the process knows of its server and database.
     unsafe {
         pg_sys::GetSystemIdentifier() as i64 ^ (i64::from(pg_sys::MyDatabaseId.to_u32()) << 32)
+    }
+}
+
+#[cfg(feature = "pg_test")]
+mod tests {
+    use pgrx::pg_extern;
+
+    use super::*;
+
+    #[pg_extern]
+    fn a_shard_is_asked_for_its_share_and_more() {
+        assert_eq!([1, 2, 4].map(|shards| share_of(100, shards)), [100, 93, 55]);
+        assert_eq!((share_of(8, 3), share_of(1, 256), share_of(100_000, 4)), (8, 1, 25_949));
+    }
+
+    #[pg_extern]
+    fn a_shard_that_has_more_than_its_share_is_asked_again() {
+        let found = |of_first: i64, of_second: i64| -> Vec<FusedCandidate> {
+            let of = |number, count| (0..count).map(move |id| shard::offset(number) + id);
+            let ids = of(1, of_first).chain(of(2, of_second));
+            let found =
+                ids.map(|chunk_id| FusedCandidate { chunk_id, similarity: None, lexical: None });
+            found.collect()
+        };
+        assert!(!is_cut(&found(10, 9), 11, 20));
+        assert!(is_cut(&found(11, 9), 11, 20));
+        assert!(!is_cut(&found(20, 0), 20, 20));
+        assert!(!is_cut(&[], 1, 20));
     }
 }

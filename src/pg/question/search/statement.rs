@@ -83,7 +83,7 @@ impl<'a> Statements<'a> {
             return self.candidates("l", template, &[("score", &self.rank("v.tsv"))]);
         }
         let vector = [("vector", self.search.parts.vector.as_str())];
-        let embedding = match self.has_shards() && self.search.mode == SearchMode::Lexical {
+        let embedding = match self.has_shards() {
             true => render(query!(retrieve.embedding_unused), &vector),
             false => query!(retrieve.embedding).to_owned(),
         };
@@ -94,10 +94,11 @@ impl<'a> Statements<'a> {
 
     /// What a statement ranks: of the view of the pipeline, or of all shards at the same time.
     fn found(&self, template: &str, values: &[(&str, &str)]) -> String {
-        let of = |chunk_id: &str, view: &str| {
+        let of = |chunk_id: &str, view: &str, limit: &str| {
             let own = [
                 ("chunk_id", chunk_id),
                 ("view", view),
+                ("limit", limit),
                 ("vector", &self.search.parts.vector),
                 ("filter", &self.filter.condition),
             ];
@@ -105,8 +106,15 @@ impl<'a> Statements<'a> {
         };
         match self.has_shards() {
             true => shards::found(&self.shards, of),
-            false => of(query!(retrieve.chunk_id), &self.search.pipeline().view.sql),
+            false => of(query!(retrieve.chunk_id), &self.search.pipeline().view.sql, "$4"),
         }
+    }
+
+    /// How near some chunks are to the question, by their keys.
+    pub fn similarities(&self) -> String {
+        let view = self.chunks("$2");
+        let values = [("view", view.as_str()), ("vector", &self.search.parts.vector)];
+        render(query!(retrieve.similarities), &values)
     }
 
     /// The chunks whose summaries or questions are nearest, where there are any.
@@ -277,8 +285,8 @@ pub fn hit(row: &SpiHeapTupleData<'_>) -> Result<Hit, pgrx::spi::Error> {
         start_char: sql::required(row.get(5)?)?,
         end_char: sql::required(row.get(6)?)?,
         lead: None,
-        heading: row.get(7)?,
-        context: row.get(8)?,
+        heading: row.get::<String>(7)?.map(String::into_boxed_str),
+        context: row.get::<String>(8)?.map(String::into_boxed_str),
         metadata,
         written_metadata: written_metadata.into(),
         similarity: row.get(10)?,
