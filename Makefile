@@ -17,7 +17,7 @@ export PG_CONFIG DESTDIR
 ENV := source scripts/env.sh; forget_other_checkout;
 each = for version in $(PG); do scripts/test.sh $(1) $$version; done
 
-.PHONY: help setup setup-llm llama build server install uninstall check test test-unit test-pg test-sql test-system test-server test-browser test-mcp test-drivers test-llm test-fresh test-deb test-image differential fuzz lint licenses docs deb measures demo pictures bench bench-index bench-bm25 bench-chunking bench-latency bench-local-model bench-pipeline bench-fairness bench-retrieve bench-server bench-text-to-sql clean
+.PHONY: help setup setup-llm llama build server install uninstall check test test-unit test-pg test-sql test-system test-server test-browser test-mcp test-drivers test-llm test-fresh test-deb test-image differential fuzz lint licenses docs deb measures demo pictures bench bench-index bench-bm25 bench-chunking bench-latency bench-local-model bench-pipeline bench-fairness bench-retrieve bench-server bench-shards bench-text-to-sql clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' Makefile | awk -F '\t' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -161,6 +161,10 @@ bench-retrieve: setup ## what retrieval finds on judged sets, as in ARGS="scifac
 bench-server: setup ## what rag-server adds to a statement, and what many readers at once cost it, as in ARGS=1000
 	@$(ENV) PG_CONFIG=$$(tree_pg_config $(firstword $(PG))) scripts/install.sh; \
 	    scripts/clients.sh load $(firstword $(PG)) $(ARGS)
+
+bench-shards: setup ## four shards beside one server, in the PostgreSQL of PG_CONFIG=..., which has postgres_fdw, as in ARGS="--chunks 10000"
+	@$(ENV) pg_config=$${PG_CONFIG:-$$(tree_pg_config $(firstword $(PG)))}; PG_CONFIG=$$pg_config scripts/install.sh; \
+	    PG_RAG_PG_CONFIG=$$pg_config cargo bench --bench shards -- $(ARGS)
 
 bench-text-to-sql: setup ## which tables a question finds, and with GGUF=/path/model.gguf whether its query is right
 	@if [ -n "$(GGUF)" ]; then scripts/setup.sh --with-test-llm; fi

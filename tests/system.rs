@@ -101,6 +101,8 @@ mod rerank;
 mod rewrite;
 #[path = "system/roles.rs"]
 mod roles;
+#[path = "system/shards.rs"]
+mod shards;
 #[path = "system/situate.rs"]
 mod situate;
 #[path = "system/standby.rs"]

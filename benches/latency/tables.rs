@@ -64,7 +64,7 @@ fn insert(client: &mut Client, first: usize, passages: &[String]) -> Result<()> 
 }
 
 /// Drops the indexes of vectors and words, which are built faster than they grow; how they are made.
-fn drop_indexes(client: &mut Client) -> Result<Vec<String>> {
+pub fn drop_indexes(client: &mut Client) -> Result<Vec<String>> {
     let rows = client.query(
         "SELECT i.indexrelid::regclass::text, pg_get_indexdef(i.indexrelid)
          FROM pg_index AS i

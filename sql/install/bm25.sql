@@ -32,9 +32,31 @@ CREATE OPERATOR <@> (
 );
 COMMENT ON OPERATOR <@> (tsvector, rag_bm25_query) IS 'minus the BM25 score: the best text first';
 
+-- What a search over several servers asks each of them: the statistics of all come with the query, so the score of a
+-- text depends on nothing else, and postgres_fdw may send the operator.
+CREATE TYPE rag.bm25_weighted_query AS (
+    index      regclass,
+    query      tsquery,
+    statistics double precision[]
+);
+COMMENT ON TYPE rag.bm25_weighted_query IS 'a query of which it is said how frequent its words are: index is NULL, and statistics has k1, b, the number of texts, the sum of their lengths, and of each word in how many texts it is';
+
+CREATE FUNCTION rag.bm25_weighted_distance(document tsvector, query rag.bm25_weighted_query) RETURNS double precision
+STRICT IMMUTABLE PARALLEL SAFE COST 20
+LANGUAGE c AS 'MODULE_PATHNAME', 'rag_bm25_distance_wrapper';
+COMMENT ON FUNCTION rag.bm25_weighted_distance IS 'minus the BM25 score of a text by given statistics';
+
+CREATE OPERATOR rag.<@> (
+    LEFTARG = tsvector,
+    RIGHTARG = rag.bm25_weighted_query,
+    FUNCTION = rag.bm25_weighted_distance
+);
+COMMENT ON OPERATOR rag.<@> (tsvector, rag.bm25_weighted_query) IS 'minus the BM25 score by given statistics: the best text first';
+
 CREATE OPERATOR CLASS tsvector_ops DEFAULT FOR TYPE tsvector USING rag_bm25 AS
     OPERATOR 1 @@ (tsvector, tsquery),
-    OPERATOR 2 <@> (tsvector, rag_bm25_query) FOR ORDER BY float_ops;
+    OPERATOR 2 <@> (tsvector, rag_bm25_query) FOR ORDER BY float_ops,
+    OPERATOR 3 rag.<@> (tsvector, rag.bm25_weighted_query) FOR ORDER BY float_ops;
 
 CREATE FUNCTION rag_bm25_check(index regclass) RETURNS TABLE (
     problem text,

@@ -95,8 +95,8 @@ COMMENT ON FUNCTION rag_faithfulness IS 'how well a context supports an answer, 
 -- Functions over pipelines.
 
 CREATE FUNCTION rag_create_pipeline(
-    source     regclass,
-    content    text,
+    source     regclass DEFAULT NULL,
+    content    text DEFAULT NULL,
     name       text DEFAULT NULL,
     key        text[] DEFAULT NULL,
     metadata   text[] DEFAULT '{}',
@@ -105,11 +105,12 @@ CREATE FUNCTION rag_create_pipeline(
     refresh    text DEFAULT 'async',
     defaults   jsonb DEFAULT NULL,
     options    jsonb DEFAULT '{}',
-    if_not_exists boolean DEFAULT false
+    if_not_exists boolean DEFAULT false,
+    shards     text[] DEFAULT NULL
 ) RETURNS text
 VOLATILE PARALLEL UNSAFE COST 1000000
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_create_pipeline_wrapper';
-COMMENT ON FUNCTION rag_create_pipeline IS 'chunk and embed a table''s rows, now and whenever they change; the name of the pipeline';
+COMMENT ON FUNCTION rag_create_pipeline IS 'chunk and embed a table''s rows, now and whenever they change, or search pipelines of other databases as one; the name of the pipeline';
 
 CREATE FUNCTION rag_alter_pipeline(
     pipeline   text,
@@ -120,7 +121,8 @@ CREATE FUNCTION rag_alter_pipeline(
     model      text DEFAULT NULL,
     refresh    text DEFAULT NULL,
     defaults   jsonb DEFAULT NULL,
-    options    jsonb DEFAULT '{}'
+    options    jsonb DEFAULT '{}',
+    shards     text[] DEFAULT NULL
 ) RETURNS text
 VOLATILE PARALLEL UNSAFE
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_alter_pipeline_wrapper';
@@ -429,9 +431,9 @@ COMMENT ON EVENT TRIGGER rag_forget_dropped IS 'pg_rag: a pipeline goes with its
 
 CREATE FUNCTION rag.follow_source() RETURNS event_trigger
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_follow_source_wrapper';
-COMMENT ON FUNCTION rag.follow_source IS 'gives a pipeline to the new owner of its source, and has it look at partitions that came or went';
+COMMENT ON FUNCTION rag.follow_source IS 'gives a pipeline to the new owner of its source, has it look at partitions that came or went, and its foreign tables be readable as its view is';
 
-CREATE EVENT TRIGGER rag_follow_source ON ddl_command_end WHEN TAG IN ('ALTER TABLE', 'CREATE TABLE')
+CREATE EVENT TRIGGER rag_follow_source ON ddl_command_end WHEN TAG IN ('ALTER TABLE', 'ALTER VIEW', 'CREATE TABLE', 'GRANT', 'REVOKE')
     EXECUTE FUNCTION rag.follow_source();
 COMMENT ON EVENT TRIGGER rag_follow_source IS 'pg_rag: a pipeline follows its source';
 

@@ -12,10 +12,11 @@ SELECT coalesce(p.name, o.name)                             AS pipeline,
             WHEN p.not_before > pg_catalog.now() THEN 'waiting for its model'
             ELSE p.stage END                                AS state,
        p.model                                              AS model,
-       CASE WHEN f.shown THEN s.rows END                    AS source_rows,
+       CASE WHEN f.shown AND NOT e.are_elsewhere THEN s.rows END AS source_rows,
        -- A session brings its statistics some seconds after the commit; the first estimate is older.
-       CASE WHEN f.shown THEN coalesce(nullif(pg_catalog.pg_stat_get_live_tuples(p.chunk_table), 0::bigint), t.chunks) END AS chunks,
-       CASE WHEN NOT f.shown THEN NULL
+       CASE WHEN f.shown AND NOT e.are_elsewhere
+            THEN coalesce(nullif(pg_catalog.pg_stat_get_live_tuples(p.chunk_table), 0::bigint), t.chunks) END AS chunks,
+       CASE WHEN NOT f.shown OR e.are_elsewhere THEN NULL
             WHEN i.has_all THEN 0
             WHEN s.rows > 0
             THEN greatest(0, 1::double precision - (q.pending + l.failed)::double precision / s.rows::double precision)
@@ -44,6 +45,7 @@ FROM rag.pipeline AS p
 LEFT JOIN rag.pipeline AS o ON o.id = p.replaces
 LEFT JOIN rag.activity AS a ON a.pipeline = p.id
 CROSS JOIN LATERAL (SELECT NOT rag.hides_figures(p.source) AS shown) AS f
+CROSS JOIN LATERAL (SELECT EXISTS (SELECT FROM rag.shard AS h WHERE h.pipeline = p.id) AS are_elsewhere) AS e
 CROSS JOIN LATERAL (
     SELECT coalesce(pg_catalog.sum(pg_catalog.pg_stat_get_live_tuples(t.relid)), 0)::bigint AS rows
     -- Without locks, as pg_partition_tree takes them: somebody may be altering a partition.
@@ -81,9 +83,9 @@ COMMENT ON COLUMN rag.pipeline_status.refresh IS 'async: workers embed changes s
 COMMENT ON COLUMN rag.pipeline_status.generation IS 'number of the generation of its chunks, from 1';
 COMMENT ON COLUMN rag.pipeline_status.state IS 'live, filling, filling beside generation N, paused, or waiting for its model';
 COMMENT ON COLUMN rag.pipeline_status.model IS 'embedding model, a name of rag.model';
-COMMENT ON COLUMN rag.pipeline_status.source_rows IS 'rows of the source, an estimate of the statistics; NULL where rows may be hidden from the caller';
-COMMENT ON COLUMN rag.pipeline_status.chunks IS 'chunks, an estimate of the statistics; NULL where rows may be hidden from the caller';
-COMMENT ON COLUMN rag.pipeline_status.coverage IS 'share of the source rows that is neither pending nor failed, from 0 to 1, and 0 before workers have looked for all rows; NULL where rows may be hidden from the caller';
+COMMENT ON COLUMN rag.pipeline_status.source_rows IS 'rows of the source, an estimate of the statistics; NULL where rows may be hidden from the caller, or are on other servers';
+COMMENT ON COLUMN rag.pipeline_status.chunks IS 'chunks, an estimate of the statistics; NULL where rows may be hidden from the caller, or are on other servers';
+COMMENT ON COLUMN rag.pipeline_status.coverage IS 'share of the source rows that is neither pending nor failed, from 0 to 1, and 0 before workers have looked for all rows; NULL where rows may be hidden from the caller, or are on other servers';
 COMMENT ON COLUMN rag.pipeline_status.pending_rows IS 'rows in the queue; NULL where rows may be hidden from the caller';
 COMMENT ON COLUMN rag.pipeline_status.retrying_rows IS 'rows in the queue that have failed before; NULL where rows may be hidden from the caller';
 COMMENT ON COLUMN rag.pipeline_status.rows_in_work IS 'rows in the queue that a worker has in hand; NULL where rows may be hidden from the caller';

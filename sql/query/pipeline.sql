@@ -9,7 +9,8 @@ SELECT p.id, p.name, p.source::pg_catalog.oid, p.content_view::pg_catalog.oid, p
        p.key_columns, p.model, p.chunking,
        p.config, p.generation, p.refresh, p.paused, p.stage, p.replaces,
        coalesce(p.name, o.name OPERATOR(pg_catalog.||) ' (generation ' OPERATOR(pg_catalog.||) p.generation OPERATOR(pg_catalog.||) ')'),
-       p.contextual, EXISTS (SELECT FROM rag.derivation AS d WHERE d.pipeline OPERATOR(pg_catalog.=) p.id AND d.kind OPERATOR(pg_catalog.=) 'context_lines')
+       p.contextual, EXISTS (SELECT FROM rag.derivation AS d WHERE d.pipeline OPERATOR(pg_catalog.=) p.id AND d.kind OPERATOR(pg_catalog.=) 'context_lines'),
+       EXISTS (SELECT FROM rag.shard AS s WHERE s.pipeline OPERATOR(pg_catalog.=) p.id)
 FROM rag.pipeline p
 LEFT JOIN rag.pipeline o ON o.id OPERATOR(pg_catalog.=) p.replaces
 CROSS JOIN LATERAL (
@@ -144,7 +145,9 @@ WHERE p.id = $1 AND o.id = $2
 -- name: described
 -- The pipelines that the caller may see, and what is in them.
 SELECT p.id, p.name,
-       coalesce(p.description, pg_catalog.obj_description(p.source, 'pg_class'), pg_catalog.replace(p.name, '_', ' '))
+       coalesce(p.description,
+                CASE WHEN p.source::pg_catalog.oid OPERATOR(pg_catalog.<>) p.view::pg_catalog.oid THEN pg_catalog.obj_description(p.source, 'pg_class') END,
+                pg_catalog.replace(p.name, '_', ' '))
 FROM rag.pipeline AS p
 WHERE p.name IS NOT NULL
 ORDER BY p.name

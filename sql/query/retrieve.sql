@@ -7,24 +7,38 @@
 --
 -- The scan may find a row late and out of order: so the order is by a sum, which no index promises.
 SELECT d.chunk_id, 1 OPERATOR(pg_catalog.-) d.distance AS similarity, {score} AS score, {words} AS words
-FROM (SELECT v.chunk_id, v.tsv, v.embedding OPERATOR({vector}.<=>) $1 AS distance
+FROM ({found}) AS d
+ORDER BY d.distance OPERATOR(pg_catalog.+) 0::pg_catalog.float8, d.chunk_id
+
+-- name: dense_found
+-- What `dense` ranks, of one relation.
+SELECT {chunk_id}, {tsv}, v.embedding OPERATOR({vector}.<=>) $1 AS distance
       FROM {view} AS v
       WHERE {filter}
       ORDER BY v.embedding OPERATOR({vector}.<=>) $1
-      LIMIT $4) AS d
-ORDER BY d.distance OPERATOR(pg_catalog.+) 0::pg_catalog.float8, d.chunk_id
+      LIMIT {limit}
 
 -- name: lexical
 -- The texts that hold most of the words: chunk, cosine similarity, how well the words match, the words.
 -- Parameters as in `dense`. The order is that of the index rag_bm25.
 SELECT l.chunk_id, 1 OPERATOR(pg_catalog.-) (l.embedding OPERATOR({vector}.<=>) $1) AS similarity, OPERATOR(pg_catalog.-) l.distance AS score,
        {words} AS words
-FROM (SELECT v.chunk_id, v.embedding, v.tsv, {distance} AS distance
+FROM ({found}) AS l
+ORDER BY l.distance, l.chunk_id
+
+-- name: lexical_found
+-- What `lexical` ranks, of one relation.
+SELECT {chunk_id}, {embedding}, v.tsv, {distance} AS distance
       FROM {view} AS v
       WHERE v.tsv OPERATOR(pg_catalog.@@) $2::pg_catalog.text::pg_catalog.tsquery AND {filter}
       ORDER BY distance
-      LIMIT $4) AS l
-ORDER BY l.distance, l.chunk_id
+      LIMIT {limit}
+
+-- name: similarities
+-- $1: the question's vector, $2: keys of chunks.
+SELECT v.chunk_id, 1 OPERATOR(pg_catalog.-) (v.embedding OPERATOR({vector}.<=>) $1)
+FROM {view} AS v
+WHERE v.chunk_id OPERATOR(pg_catalog.=) ANY ($2)
 
 -- name: lexical_unindexed
 -- As `lexical`, for a chunk table without a rag_bm25 index.
@@ -77,7 +91,7 @@ WHERE v.chunk_id OPERATOR(pg_catalog.=) ANY ($2)
 -- The chunks around others in their documents. $1: the keys of those, $2: how far,
 -- $3: whether they must stand under the same heading, $4: whether they must have the same parent.
 SELECT h.chunk_id, v.chunk_id, v.chunk_no, v.content, v.start_char, v.end_char
-FROM {view} AS h
+FROM {hits} AS h
 JOIN {view} AS v ON v.chunk_no OPERATOR(pg_catalog.>=) (h.chunk_no OPERATOR(pg_catalog.-) $2)
   AND v.chunk_no OPERATOR(pg_catalog.<=) (h.chunk_no OPERATOR(pg_catalog.+) $2){same_source}
 WHERE h.chunk_id OPERATOR(pg_catalog.=) ANY ($1) AND (NOT $3 OR v.heading OPERATOR(pg_catalog.=) h.heading OR v.heading IS NULL AND h.heading IS NULL)
@@ -111,11 +125,33 @@ CASE WHEN v.{column}::pg_catalog.text OPERATOR(pg_catalog.~) '[0-9]{digits}'
 -- name: text_distance
 {document} OPERATOR({rag}.<@>) ROW($5::pg_catalog.oid, $2::pg_catalog.text::pg_catalog.tsquery)::{rag}.rag_bm25_query
 
+-- name: text_distance_by_given
+-- $6: the statistics of all shards.
+{document} OPERATOR(rag.<@>) ROW(NULL::pg_catalog.regclass, $2::pg_catalog.text::pg_catalog.tsquery, $6::pg_catalog.float8[])::rag.bm25_weighted_query
+
 -- name: text_rank
 pg_catalog.ts_rank({document}, $2::pg_catalog.text::pg_catalog.tsquery, 1)::pg_catalog.float8
 
 -- name: text_score
 OPERATOR(pg_catalog.-) ({distance})
+
+-- name: chunk_id
+v.chunk_id
+
+-- name: chunk_id_of_shard
+(v.chunk_id OPERATOR(pg_catalog.+) {offset}::bigint)::bigint AS chunk_id
+
+-- name: tsv
+v.tsv
+
+-- name: tsv_none
+NULL::pg_catalog.tsvector AS tsv
+
+-- name: embedding
+v.embedding
+
+-- name: embedding_unused
+NULL::{vector}.vector AS embedding
 
 -- name: words
 {candidate}.tsv

@@ -328,6 +328,7 @@ mod tests {
         let found = citations("Hold the button for ten seconds [1].", &two(), &mut || {});
         let place = Place::Chunk(ChunkSpan {
             pipeline: "docs".into(),
+            shard: None,
             chunk_id: 70,
             source_key: "row 70".into(),
             chunk_no: 2,

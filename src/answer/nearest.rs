@@ -141,7 +141,7 @@ mod tests {
     }
 
     fn headed(heading: &str, content: &str) -> Passage {
-        Passage { heading: Some(heading.to_owned()), ..passage(content) }
+        Passage { heading: Some(heading.into()), ..passage(content) }
     }
 
     #[test]

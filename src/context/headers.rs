@@ -93,7 +93,7 @@ mod tests {
 
     fn some() -> Source {
         let metadata = json!({"lang": "en", "year": 2024, "author": null, "rank": "major"});
-        let (heading, similarity) = (Some("Manual > Gates".to_owned()), Some(0.5));
+        let (heading, similarity) = (Some("Manual > Gates".into()), Some(0.5));
         Source::Chunk(Passage { metadata, heading, similarity, score: 0.0421, ..passage("Text.") })
     }
 

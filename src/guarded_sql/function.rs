@@ -148,6 +148,9 @@ const UNINTERRUPTIBLE: &[&str] = &["xmlexists", "xpath", "xpath_exists"];
 /// and may send what they are given to a provider.
 const WITHOUT_MODEL: &[&str] = &["rag_bm25_distance_wrapper", "rag_template_get_wrapper"];
 
+/// Functions of pg_rag's that read pipelines although they are marked as immutable, by symbol.
+const READ_PIPELINES: &[&str] = &["rag_shard_statistics_wrapper"];
+
 /// Settings that a function may change while it runs: they decide how names and values are read and written,
 /// and none of them how much may be used.
 const SETTINGS: &[&str] = &[
@@ -251,8 +254,9 @@ fn by_symbol(facts: &FunctionFacts) -> Option<FunctionRefusal> {
     if RUN_TEXT_SYMBOLS.contains(&symbol) {
         return Some(FunctionRefusal::RunsText);
     }
-    let uses_models = is_ours && facts.volatility == Volatility::Stable;
-    (uses_models && !WITHOUT_MODEL.contains(&symbol)).then_some(FunctionRefusal::UsesModels)
+    let uses_models =
+        is_ours && facts.volatility == Volatility::Stable && !WITHOUT_MODEL.contains(&symbol);
+    (uses_models || READ_PIPELINES.contains(&symbol)).then_some(FunctionRefusal::UsesModels)
 }
 
 impl FunctionRefusal {

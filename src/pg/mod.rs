@@ -66,7 +66,8 @@ pgrx::extension_sql_file!(
     name = "pipeline",
     requires = ["model"]
 );
-pgrx::extension_sql_file!("../../sql/install/queue.sql", name = "queue", requires = ["pipeline"]);
+pgrx::extension_sql_file!("../../sql/install/shard.sql", name = "shard", requires = ["pipeline"]);
+pgrx::extension_sql_file!("../../sql/install/queue.sql", name = "queue", requires = ["shard"]);
 pgrx::extension_sql_file!(
     "../../sql/install/function.sql",
     name = "function",

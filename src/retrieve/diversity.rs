@@ -47,13 +47,14 @@ fn plain(text: &str) -> String {
 /// At most `most` hits of each source row.
 #[must_use]
 pub fn limited_by_source(hits: Vec<Hit>, most: u32) -> Vec<Hit> {
-    let mut counts: HashMap<String, u32> = HashMap::new();
-    let mut within = |hit: &Hit| {
-        let count = counts.entry(hit.passage.source_key.clone()).or_default();
+    let mut counts: HashMap<(Option<&str>, &str), u32> = HashMap::new();
+    let mut kept = Vec::with_capacity(hits.len());
+    for hit in &hits {
+        let count = counts.entry(hit.passage.row()).or_default();
         *count += 1;
-        *count <= most
-    };
-    hits.into_iter().filter(|hit| within(hit)).collect()
+        kept.push(*count <= most);
+    }
+    hits.into_iter().zip(kept).filter_map(|(hit, is_kept)| is_kept.then_some(hit)).collect()
 }
 
 /// `k` hits by maximal marginal relevance (Carbonell and Goldstein, SIGIR 1998): each time the

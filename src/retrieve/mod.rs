@@ -68,6 +68,9 @@ pub struct Passage {
     pub score: f64,
     /// Name of the pipeline that has found it.
     pub pipeline: String,
+    /// The shard of the pipeline that its row is on, as users call it; `None` where the row is here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shard: Option<Box<str>>,
     /// Key of the source row as text; of a composite key, a JSON object.
     pub source_key: String,
     /// Primary key of the chunk.
@@ -84,10 +87,10 @@ pub struct Passage {
     #[serde(skip)]
     pub lead: Option<Box<str>>,
     /// Headings it stands under.
-    pub heading: Option<String>,
+    pub heading: Option<Box<str>>,
     /// Its title and headings where the pipeline is contextual, and what else is said of its place in the document.
     #[serde(skip)]
-    pub context: Option<String>,
+    pub context: Option<Box<str>>,
     /// The declared metadata columns.
     pub metadata: serde_json::Value,
     /// Those as PostgreSQL writes them: its numbers keep their scale, as 49.90 does.
@@ -111,10 +114,16 @@ pub struct Passage {
 }
 
 impl Passage {
+    /// What tells its row from the others of its pipeline: the shard that it is on, and its key there.
+    #[must_use]
+    pub fn row(&self) -> (Option<&str>, &str) {
+        (self.shard.as_deref(), &self.source_key)
+    }
+
     /// Whether its text has all of the text of `other` in it, since it spans that in the same document.
     #[must_use]
     pub fn covers(&self, other: &Passage) -> bool {
-        let is_same = self.pipeline == other.pipeline && self.source_key == other.source_key;
+        let is_same = self.pipeline == other.pipeline && self.row() == other.row();
         let spans = self.start_char <= other.start_char && other.end_char <= self.end_char;
         is_same && (spans || self.chunk_id == other.chunk_id)
     }
@@ -141,6 +150,7 @@ mod tests {
             rank: 0,
             score,
             pipeline: "docs".to_owned(),
+            shard: None,
             source_key: "1".to_owned(),
             chunk_id,
             chunk_no: 0,
@@ -176,5 +186,6 @@ mod tests {
         let elsewhere = Passage { source_key: "2".to_owned(), ..at(1, 10, 30) };
         assert!(!long.covers(&elsewhere));
         assert!(!long.covers(&Passage { pipeline: "other".to_owned(), ..at(1, 10, 30) }));
+        assert!(!long.covers(&Passage { shard: Some("srv1.docs".into()), ..at(2, 10, 30) }));
     }
 }

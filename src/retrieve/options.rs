@@ -65,6 +65,8 @@ pub struct RetrieveOptions {
     pub offset: Option<u64>,
     /// How the pipeline `auto` is chosen.
     pub route: Option<Route>,
+    /// Whether the shards of a pipeline that answer are enough.
+    pub partial: bool,
 }
 
 /// How two lists become one.
@@ -180,6 +182,7 @@ impl Default for RetrieveOptions {
             expand: None,
             offset: None,
             route: None,
+            partial: false,
         }
     }
 }

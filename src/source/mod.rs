@@ -85,6 +85,9 @@ pub enum SourceId {
     Chunk {
         /// Name of the pipeline.
         pipeline: String,
+        /// The shard of the pipeline that the row is on; `None` where it is here.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        shard: Option<Box<str>>,
         /// Key of the row.
         source_key: String,
         /// First character, from 0.
@@ -117,6 +120,7 @@ impl Source {
         match self {
             Source::Chunk(passage) => SourceId::Chunk {
                 pipeline: passage.pipeline.clone(),
+                shard: passage.shard.clone(),
                 source_key: passage.source_key.clone(),
                 start_char: passage.start_char,
                 end_char: passage.end_char,
@@ -307,6 +311,7 @@ impl Leaf {
 fn span_of(passage: &Passage) -> ChunkSpan {
     ChunkSpan {
         pipeline: passage.pipeline.clone(),
+        shard: passage.shard.clone(),
         chunk_id: passage.chunk_id,
         source_key: passage.source_key.clone(),
         chunk_no: passage.chunk_no,
@@ -318,6 +323,7 @@ fn span_of(passage: &Passage) -> ChunkSpan {
 fn property_of_chunk(passage: &Passage, name: &str) -> Option<String> {
     match name {
         "pipeline" => Some(passage.pipeline.clone()),
+        "shard" => passage.shard.as_deref().map(str::to_owned),
         "source_key" => Some(passage.source_key.clone()),
         "chunk_id" => Some(passage.chunk_id.to_string()),
         "chunk_no" => Some(passage.chunk_no.to_string()),

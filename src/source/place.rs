@@ -30,6 +30,9 @@ pub enum Place {
 pub struct ChunkSpan {
     /// Name of the pipeline whose chunk it is.
     pub pipeline: String,
+    /// The shard of the pipeline that the row is on, as users call it; `None` where the row is here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shard: Option<Box<str>>,
     /// Primary key of the chunk.
     pub chunk_id: i64,
     /// Key of the row that the chunk was cut from, as text.
@@ -93,12 +96,18 @@ impl Place {
     #[must_use]
     pub fn in_row(&self) -> Value {
         match self {
-            Place::Chunk(span) => json!({
-                "pipeline": span.pipeline,
-                "source_key": span.source_key,
-                "start_char": span.start_char,
-                "end_char": span.end_char,
-            }),
+            Place::Chunk(span) => {
+                let mut place = json!({
+                    "pipeline": span.pipeline,
+                    "source_key": span.source_key,
+                    "start_char": span.start_char,
+                    "end_char": span.end_char,
+                });
+                if let Some(shard) = &span.shard {
+                    place["shard"] = json!(shard);
+                }
+                place
+            }
             Place::Row(row) => json!(row),
         }
     }

@@ -11,6 +11,7 @@ pub fn passage(content: &str) -> Passage {
         rank: 1,
         score: 0.5,
         pipeline: "docs".to_owned(),
+        shard: None,
         source_key: "7".to_owned(),
         chunk_id: 70,
         chunk_no: 0,
@@ -36,7 +37,8 @@ pub fn leaf(chunk_id: i64, content: &str) -> Leaf {
     let end_char = 100 + content.chars().count() as i32;
     let source_key = format!("row {chunk_id}");
     let pipeline = "docs".to_owned();
-    let span = ChunkSpan { pipeline, chunk_id, source_key, chunk_no: 2, start_char: 100, end_char };
+    let (shard, chunk_no, start_char) = (None, 2, 100);
+    let span = ChunkSpan { pipeline, shard, chunk_id, source_key, chunk_no, start_char, end_char };
     Leaf { span, content: content.to_owned() }
 }
 
@@ -73,9 +75,9 @@ fn each_kind_says_what_it_is() {
     check(&chunk, "7", "characters 0-24", None);
     check(&summary, "Opening hours", "from row 70, row 71", Some("Opening hours"));
     check(&row, "orders 17", "", Some("orders"));
-    let headed = Passage { heading: Some("Manual > Parking".to_owned()), ..passage("Text.") };
+    let headed = Passage { heading: Some("Manual > Parking".into()), ..passage("Text.") };
     check(&Source::Chunk(headed), "7", "Manual > Parking", Some("Manual > Parking"));
-    let (heading, context) = (Some("Parking".to_owned()), Some("Mill > Parking".to_owned()));
+    let (heading, context) = (Some("Parking".into()), Some("Mill > Parking".into()));
     let in_context = Passage { heading, context, ..passage("Text.") };
     check(&Source::Chunk(in_context), "7", "Parking", Some("Mill > Parking"));
 }

@@ -306,6 +306,12 @@ const QUERIES_OF_WORDS: &[&str] = &[
     "'passwords:*A'",
 ];
 
+const WEIGHTED: &[&str] = &[
+    "ROW(NULL, NULL, NULL)",
+    "ROW(NULL, 'a', '{}')",
+    "ROW(0, 'reset & a', '{1,0.5,9,99,1,1}')",
+    "ROW(NULL, 'a', '{NaN,-1,Infinity,NULL,1}')",
+];
 const RANKINGS: &[&str] = &[
     "ROW(NULL, NULL)",
     "ROW(0, 'a')",
@@ -337,6 +343,7 @@ fn values(kind: &str) -> &'static [&'static str] {
         "tsvector" => VECTORS_OF_WORDS,
         "tsquery" => QUERIES_OF_WORDS,
         "rag_bm25_query" => RANKINGS,
+        "rag.bm25_weighted_query" => WEIGHTED,
         "vector" => &[
             "'[1]'",
             "'[0,0]'",

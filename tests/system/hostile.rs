@@ -392,6 +392,7 @@ const NULLS: &str = "
                        WHEN a.kind IN ('json'::regtype, 'jsonb'::regtype) THEN '''[]'''
                        WHEN format_type(a.kind, NULL) LIKE '%[]' THEN '''{}'''
                        WHEN format_type(a.kind, NULL) LIKE '%rag_bm25_query' THEN '''(,)'''
+                       WHEN format_type(a.kind, NULL) LIKE '%bm25_weighted_query' THEN '''(,,)'''
                        ELSE '''1''' END || '::' || format_type(a.kind, NULL), ', ' ORDER BY a.place), '') || ')'
     FROM pg_depend AS d
     JOIN pg_proc AS p ON d.classid = 'pg_proc'::regclass AND p.oid = d.objid

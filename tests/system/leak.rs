@@ -198,6 +198,7 @@ fn value(kind: &str) -> &'static str {
         "tsvector" => "'zanzi:1 launch:2'",
         "tsquery" => "'z:* | launch'",
         "rag_bm25_query" => "ROW('notes_rag_chunks_tsv_idx', 'z:* | launch')",
+        "rag.bm25_weighted_query" => "ROW(NULL, 'z:* | launch', '{1,0.5,9,99,1,1}')",
         "timestamp with time zone" => "now()",
         "boolean" => "true",
         "vector" => "'[1,2,3]'",

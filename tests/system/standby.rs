@@ -43,6 +43,35 @@ fn a_standby_answers() {
     assert!(wait_for(|| count(&mut reader, parking) == 1), "a new row does not reach the standby");
 }
 
+/// Reads are spread over two standbys while rows come in on the primary; how far behind they are is printed.
+#[test]
+fn two_standbys_answer_while_rows_come_in() {
+    let Some(primary) = Cluster::start(&["wal_level = replica"]) else { return };
+    let mut writer = primary.connect();
+    writer.batch_execute(SETUP).unwrap();
+    let standbys = [primary.standby(), primary.standby()];
+    let mut readers = standbys.each_ref().map(Cluster::connect);
+    let expected = answer(&mut writer);
+    let mut most = 0.0_f64;
+    for number in 10..40 {
+        let insert = format!(
+            "INSERT INTO docs VALUES ({number}, 'Room', 'Room {number} is on floor {number}.')"
+        );
+        writer.batch_execute(&insert).unwrap();
+        let reader = &mut readers[number % 2];
+        assert_eq!(answer(reader), expected);
+        let lag = "SELECT coalesce(extract(epoch FROM now() - pg_last_xact_replay_timestamp()), 0)::float8";
+        most = most.max(reader.query_one(lag, &[]).unwrap().get(0));
+    }
+    println!("largest lag of two standbys under load: {most:.3} s");
+    let last =
+        "SELECT count(*) FROM rag_retrieve('On which floor is room 39?', k => 1, mode => 'lexical')
+                WHERE source_key = '39'";
+    for reader in &mut readers {
+        assert!(wait_for(|| count(reader, last) == 1), "the last row does not reach a standby");
+    }
+}
+
 /// A worker would wait in its slot until recovery has ended.
 #[test]
 fn who_waits_on_a_standby_starts_no_workers() {

@@ -80,6 +80,7 @@ fn passage(document: u32, rank: usize) -> Passage {
         rank: rank as i32,
         score: 1.0,
         pipeline: "docs".to_owned(),
+        shard: None,
         source_key: document.to_string(),
         chunk_id: i64::from(document),
         chunk_no: 0,

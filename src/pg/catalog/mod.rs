@@ -14,6 +14,7 @@ pub mod pipeline;
 pub mod price;
 pub mod question_defaults;
 pub mod relation;
+pub mod shard;
 pub mod source;
 pub mod stranger;
 pub mod template;

@@ -119,6 +119,8 @@ pub struct Pipeline {
     pub stage: PipelineStage,
     /// The pipeline whose place it takes once it is filled.
     pub replaces: Option<i32>,
+    /// Whether its chunks are those of pipelines in other databases; its view is its source then, too.
+    pub has_shards: bool,
 }
 
 /// The pipeline called `name`, or the only one there is.
@@ -146,7 +148,10 @@ pub fn check_readable(pipeline: &Pipeline) -> Result<()> {
         return Ok(());
     }
     let message = format!("permission denied for the chunks of pipeline \"{}\"", pipeline.name);
-    let relations = [source, view, chunk_table].map(|relation| relation.sql.as_str()).join(", ");
+    let relations = match pipeline.has_shards {
+        true => view.sql.clone(),
+        false => [source, view, chunk_table].map(|relation| relation.sql.as_str()).join(", "),
+    };
     Err(Error::new(ErrorKind::Forbidden, message)
         .hint(format!("GRANT SELECT ON {relations} TO {role}.")))
 }
@@ -450,6 +455,7 @@ fn find(name: Option<&str>, id: Option<i32>) -> Result<Option<Pipeline>> {
                 is_paused: sql::required(row.get(17)?)?,
                 stage: PipelineStage::Live,
                 replaces: row.get(19)?,
+                has_shards: sql::required(row.get(23)?)?,
             },
         ))
     })?;

@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::pg::catalog::pipeline;
 use crate::pg::changes::{intake, noted};
 use crate::pg::pipeline::remake::{self, TableAlteration};
-use crate::pg::pipeline::{create, triggers};
+use crate::pg::pipeline::{create, shards, triggers};
 use crate::pg::server::error::OrReport;
 use crate::pg::server::role::{Acting, SUPERUSER};
 use crate::pg::server::sql::{self, query};
@@ -208,5 +208,8 @@ fn follow_source() -> Result<()> {
             noted::wake_at_commit();
         }
     }
-    Ok(())
+    match intake::table(c"shard") {
+        Some(_) => shards::follow_grants(),
+        None => Ok(()),
+    }
 }

@@ -19,6 +19,7 @@ mod pipeline;
 mod queue;
 mod rerank;
 mod retrieve;
+mod shard;
 mod sql;
 mod status;
 mod strategy;

@@ -2,7 +2,7 @@
 
 use pgrx::prelude::*;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::chunk::ChunkingOptions;
 use crate::chunk::context::CONTEXT_TOKENS;
@@ -14,9 +14,9 @@ use crate::pg::catalog::{activity, description, model, pipeline, question_defaul
 use crate::pg::changes::{intake, noted};
 use crate::pg::derivation::{self, communities, context_lines, mentions, representations, tree};
 use crate::pg::ingest::{fill, generation};
-use crate::pg::pipeline::alter::{ContextChange, PipelineAlteration};
+use crate::pg::pipeline::alter::{ContextChange, PipelineAlteration, chunks_are_elsewhere};
 use crate::pg::pipeline::define::{check_chunk_size, check_late, check_title};
-use crate::pg::pipeline::{content, create, schema};
+use crate::pg::pipeline::{content, create, schema, shards};
 use crate::pg::question::defaults;
 use crate::pg::server::error::OrReport;
 use crate::pg::server::json::Jsonb;
@@ -31,7 +31,7 @@ use crate::request::WrittenOptions;
 const FEW_ROWS: i64 = 2000;
 const FEW_BYTES: i64 = 256 << 10;
 
-#[derive(Deserialize)]
+#[derive(PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct CreateOptions {
     /// Text search configuration of the lexical index.
@@ -103,6 +103,17 @@ struct AlterOptions {
     tree: Option<Value>,
     /// How communities of entities are found; `false`: they are not any more.
     communities: Option<Value>,
+    /// The argument of that name.
+    #[serde(skip)]
+    shards: Option<Vec<String>>,
+}
+
+impl AlterOptions {
+    /// Whether something is to be made of the chunks.
+    fn derives(&self) -> bool {
+        let wanted = [&self.represent, &self.graph, &self.tree, &self.communities];
+        wanted.into_iter().any(Option::is_some)
+    }
 }
 
 #[pg_extern(sql = false)]
@@ -119,11 +130,11 @@ fn rag_create_pipeline(
     defaults: Option<Jsonb>,
     options: Option<Jsonb>,
     if_not_exists: Option<bool>,
+    shards: Option<Vec<Option<String>>>,
 ) -> String {
     sql::refuse_if_read_only(c"rag_create_pipeline()");
     let request = CreateRequest {
-        source: present("source", source).or_report(),
-        content: present("content", content).or_report(),
+        made_of: MadeOf::read(source, content, shards).or_report(),
         name,
         key: names("key", key).or_report(),
         metadata: names("metadata", metadata).or_report().unwrap_or_default(),
@@ -149,15 +160,16 @@ fn rag_alter_pipeline(
     refresh: Option<&str>,
     defaults: Option<Jsonb>,
     options: Option<Jsonb>,
+    shards: Option<Vec<Option<String>>>,
 ) -> String {
     sql::refuse_if_read_only(c"rag_alter_pipeline()");
     let pipeline = present("pipeline", pipeline).or_report();
     let metadata = names("metadata", metadata).or_report();
     let refresh = refresh.map(RefreshMode::named).transpose().or_report();
     let mut given: AlterOptions = options::read(options).or_report();
+    given.shards = names("shards", shards).or_report();
     let chunking = options::chunking_keys(chunking).or_report();
-    let title = given.title.take();
-    let context = ContextChange::read(given.contextual.as_ref(), title).or_report();
+    let context = ContextChange::read(given.contextual.as_ref(), given.title.take()).or_report();
     let config = given.config.take();
     let wanted =
         PipelineAlteration { name, content, metadata, chunking, model, refresh, config, context };
@@ -175,6 +187,10 @@ fn alter(
 ) -> Result<()> {
     let AlterOptions { description, represent, graph, tree, communities, .. } = given;
     let defaults = read_defaults(defaults)?;
+    if pipeline.has_shards && given.derives() {
+        return Err(chunks_are_elsewhere(pipeline));
+    }
+    alter_shards(pipeline, given.shards.as_deref())?;
     derivation::check_new_refresh(pipeline, wanted.refresh)?;
     // Before a successor is made, which is to have the same.
     if let Some(option) = represent {
@@ -198,6 +214,19 @@ fn alter(
     }
     wanted.carry_out(pipeline)?;
     description::store(pipeline.id, description.as_deref())
+}
+
+/// Has a pipeline over shards search others, where some are given.
+fn alter_shards(pipeline: &Pipeline, shards: Option<&[String]>) -> Result<()> {
+    let Some(shards) = shards else { return Ok(()) };
+    if pipeline.has_shards {
+        return shards::alter(pipeline, shards);
+    }
+    let name = &pipeline.name;
+    let message = format!("pipeline \"{name}\" has its chunks here and no shards");
+    Err(Error::new(ErrorKind::WrongObjectType, message).hint(
+        "Create a pipeline over shards beside it, and ask both: pipeline => ARRAY['one', 'other'].",
+    ))
 }
 
 #[pg_extern(sql = false)]
@@ -233,8 +262,7 @@ fn read_defaults(defaults: Option<Jsonb>) -> Result<Option<WrittenOptions>> {
 
 /// The arguments of `rag_create_pipeline`.
 struct CreateRequest<'a> {
-    source: pg_sys::Oid,
-    content: &'a str,
+    made_of: MadeOf<'a>,
     name: Option<&'a str>,
     key: Option<Vec<String>>,
     metadata: Vec<String>,
@@ -246,7 +274,69 @@ struct CreateRequest<'a> {
     if_not_exists: bool,
 }
 
+/// Of what a pipeline is to be made.
+enum MadeOf<'a> {
+    /// The rows of a table, whose text is a column or an expression.
+    Rows { source: pg_sys::Oid, content: &'a str },
+    /// Pipelines of other databases.
+    Shards(Vec<String>),
+}
+
+impl<'a> MadeOf<'a> {
+    fn read(
+        source: Option<pg_sys::Oid>,
+        content: Option<&'a str>,
+        shards: Option<Vec<Option<String>>>,
+    ) -> Result<Self> {
+        match names("shards", shards)? {
+            None => Ok(MadeOf::Rows {
+                source: present("source", source)?,
+                content: present("content", content)?,
+            }),
+            Some(shards) if source.is_none() && content.is_none() => Ok(MadeOf::Shards(shards)),
+            Some(_) => Err(Error::invalid("a pipeline over shards has no source here").hint(
+                "Give rows that are here a pipeline of their own, and ask both: pipeline => ARRAY['here', 'elsewhere'].",
+            )),
+        }
+    }
+}
+
 impl CreateRequest<'_> {
+    /// The name of a pipeline over shards.
+    fn create_over_shards(&self, shards: &[String]) -> Result<String> {
+        let name = present("name", self.name)?;
+        if self.if_not_exists && pipeline::exists(name)? {
+            notice!("pipeline \"{name}\" already exists, skipping");
+            return Ok(name.to_owned());
+        }
+        self.check_has_no_chunks()?;
+        let pipeline = shards::create(name, shards)?;
+        description::store(pipeline.id, self.options.description.as_deref())?;
+        if let Some(defaults) = self.defaults.clone() {
+            defaults::store(&pipeline, defaults)?;
+        }
+        Ok(pipeline.name)
+    }
+
+    /// An error where an argument says something of chunks, which the servers of shards make.
+    fn check_has_no_chunks(&self) -> Result<()> {
+        let description = self.options.description.clone();
+        let options = CreateOptions { description, ..CreateOptions::default() };
+        let arguments = [
+            ("key", self.key.is_some()),
+            ("metadata", !self.metadata.is_empty()),
+            ("chunking", self.chunking != ChunkingOptions::for_pipeline(Map::new())?),
+            ("model", self.model.is_some()),
+            ("refresh", self.refresh != RefreshMode::ALL[0]),
+            ("options", self.options != options),
+        ];
+        let Some((name, _)) = arguments.into_iter().find(|(_, is_given)| *is_given) else {
+            return Ok(());
+        };
+        Err(Error::invalid(format!("{name} says something of chunks, which the shards have"))
+            .hint("A pipeline over shards takes name, shards, defaults, if_not_exists, and of the options description."))
+    }
+
     /// What the option `contextual` says. Where it says nothing, title and headings are context if there is a title,
     /// or if the model reads them with chunks of this size.
     fn contextual(&self, model: &model::RegisteredModel) -> Result<Contextual> {
@@ -260,7 +350,11 @@ impl CreateRequest<'_> {
 
     /// The pipeline's name.
     fn create(self) -> Result<String> {
-        let source = SourceTable::describe(self.source)?;
+        let (source, content) = match &self.made_of {
+            MadeOf::Rows { source, content } => (*source, *content),
+            MadeOf::Shards(shards) => return self.create_over_shards(shards),
+        };
+        let source = SourceTable::describe(source)?;
         let name = self.name.unwrap_or(&source.name).to_owned();
         if self.if_not_exists && pipeline::exists(&name)? {
             notice!("pipeline \"{name}\" already exists, skipping");
@@ -282,7 +376,7 @@ impl CreateRequest<'_> {
         let plan = create::PipelinePlan {
             schema: schema::of_new(self.options.relations_schema.as_deref(), &source)?,
             key: source.key(self.key.as_deref())?,
-            content: content::expression(&source, self.content)?,
+            content: content::expression(&source, content)?,
             contextual,
             situated,
             title: title.transpose()?,

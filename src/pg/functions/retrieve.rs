@@ -80,7 +80,7 @@ fn row(passage: Passage) -> RetrieveRow {
         passage.content,
         passage.start_char,
         passage.end_char,
-        passage.heading,
+        passage.heading.map(String::from),
         JsonbText(passage.written_metadata.into()),
         passage.dense_rank,
         passage.lexical_rank,

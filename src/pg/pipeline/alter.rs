@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::define::{check_chunk_size, check_late, check_title};
 use super::{comment, content, create, schema, triggers};
 use crate::contextual::{Contextual, ContextualOptions};
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::pipeline::{self, Pipeline, RefreshMode};
 use crate::pg::catalog::source::SourceTable;
 use crate::pg::catalog::{description, model, view};
@@ -43,6 +43,13 @@ pub struct ContextChange {
     pub title: Option<String>,
 }
 
+/// The error where something is to be made of chunks that are on other servers.
+pub fn chunks_are_elsewhere(pipeline: &Pipeline) -> Error {
+    let message = format!("the chunks of pipeline \"{}\" are on other servers", pipeline.name);
+    Error::new(ErrorKind::Unsupported, message)
+        .hint("Alter the pipelines there, one after the other. Here its name, shards, defaults and description can be changed.")
+}
+
 impl ContextChange {
     /// What the options `contextual` and `title` say.
     pub fn read(contextual: Option<&Value>, title: Option<String>) -> Result<ContextChange> {
@@ -54,10 +61,21 @@ impl ContextChange {
 impl PipelineAlteration<'_> {
     /// Changes `pipeline` as the options say.
     pub fn carry_out(self, pipeline: &Pipeline) -> Result<()> {
-        let source = SourceTable::describe(pipeline.source.oid)?;
         let mut pipeline = pipeline.clone();
+        self.check_has_chunks(&pipeline)?;
         self.change_in_place(&mut pipeline)?;
-        if self.needs_new_chunks() { self.begin_generation(&pipeline, source) } else { Ok(()) }
+        match self.needs_new_chunks() {
+            true => self.begin_generation(&pipeline, SourceTable::describe(pipeline.source.oid)?),
+            false => Ok(()),
+        }
+    }
+
+    /// An error where something of the chunks is to be different that are on other servers.
+    fn check_has_chunks(&self, pipeline: &Pipeline) -> Result<()> {
+        match pipeline.has_shards && (self.needs_new_chunks() || self.refresh.is_some()) {
+            true => Err(chunks_are_elsewhere(pipeline)),
+            false => Ok(()),
+        }
     }
 
     fn change_in_place(&self, pipeline: &mut Pipeline) -> Result<()> {

@@ -17,7 +17,7 @@ use pgrx::prelude::*;
 use pgrx::spi::{quote_identifier, quote_literal, quote_qualified_identifier};
 
 use super::content::Expression;
-use super::{comment, triggers};
+use super::{comment, shards, triggers};
 use crate::chunk::ChunkingOptions;
 use crate::contextual::ContextualOptions;
 use crate::error::{Error, ErrorKind, Result};
@@ -102,7 +102,7 @@ impl PipelinePlan<'_> {
         self.create_content_view(&names)?;
         self.create_chunk_table(&names)?;
         self.create_view(&names)?;
-        let relations = [&names.content_view, &names.chunk_table, &names.view];
+        let relations = [&names.chunk_table, &names.content_view, &names.view];
         // What a superuser makes for another role's source belongs to that role.
         give_relations(relations.map(String::as_str), &quote_identifier(&self.source.owner))?;
         let readable = format!("{}, {}", names.chunk_table, names.view);
@@ -259,14 +259,18 @@ impl PipelinePlan<'_> {
 
 /// Gives a pipeline's relations to another owner, whose name is quoted.
 pub fn give_to(pipeline: &Pipeline, owner: &str) -> Result<()> {
-    let relations = [&pipeline.content_view, &pipeline.chunk_table, &pipeline.view];
+    if pipeline.has_shards {
+        return shards::give_to(pipeline, owner);
+    }
+    let relations = [&pipeline.chunk_table, &pipeline.content_view, &pipeline.view];
     give_relations(relations.map(|relation| relation.sql.as_str()), owner)?;
     derived_table::give_to(pipeline, owner)
 }
 
-/// Content view, chunk table and view, in this order.
+/// Chunk table, content view and view, in this order: an event trigger sees to pipelines whose chunks are another
+/// role's than their source, and hears of each.
 fn give_relations(relations: [&str; 3], owner: &str) -> Result<()> {
-    let kinds = ["VIEW", "TABLE", "VIEW"].into_iter();
+    let kinds = ["TABLE", "VIEW", "VIEW"].into_iter();
     kinds.zip(relations).try_for_each(|(kind, relation)| give_relation(kind, relation, owner))
 }
 
@@ -300,7 +304,8 @@ pub fn undo(id: i32) -> Result<bool> {
     let successor = pipeline::successor(id)?;
     let mut generations = Vec::new();
     for generation in successor.into_iter().chain([pipeline]) {
-        let others = derived_table::of(&generation)?;
+        let mut others = derived_table::of(&generation)?;
+        others.extend(shards::tables(&generation)?);
         generations.push((generation, others));
     }
     // First, since dropping a pipeline's relations drops the pipeline; and all of them before any
@@ -312,6 +317,9 @@ pub fn undo(id: i32) -> Result<bool> {
 }
 
 fn drop_made(pipeline: &Pipeline, others: &[Relation]) -> Result<()> {
+    if pipeline.has_shards {
+        return shards::drop_made(pipeline, others);
+    }
     others.iter().try_for_each(derived_table::drop_table)?;
     triggers::drop_all(pipeline)?;
     for view in [&pipeline.view, &pipeline.content_view] {
@@ -345,7 +353,7 @@ pub struct Names {
 impl Names {
     /// An error where something has one of these names, perhaps what was left of a pipeline when the
     /// extension was dropped.
-    fn check_free(&self) -> Result<()> {
+    pub(super) fn check_free(&self) -> Result<()> {
         let names = vec![&*self.view, &*self.content_view, &*self.chunk_table];
         let statement = query!(create.relations_in_the_way);
         let taken = sql::rows(statement, &[names.into()], |row| {
@@ -363,23 +371,30 @@ impl Names {
 
     /// The names of the relations of a pipeline called `pipeline` in a schema.
     pub fn of(schema: &str, pipeline: &str, generation: i32) -> Self {
-        let bare = |suffix: &str| {
-            let suffix = match generation {
-                1 => suffix.to_owned(),
-                later => format!("{suffix}_{later}"),
-            };
-            let mut name = pipeline.to_owned();
-            while name.len() + suffix.len() > LONGEST_NAME {
-                name.pop();
-            }
-            name + &suffix
-        };
-        let qualified = |suffix| quote_qualified_identifier(schema, &bare(suffix));
+        let qualified = |suffix| Names::qualified(schema, pipeline, suffix, generation);
         Names {
             content_view: qualified("_rag_content"),
             chunk_table: qualified("_rag_chunks"),
-            bare_chunk_table: quote_identifier(bare("_rag_chunks")),
+            bare_chunk_table: quote_identifier(Names::bare(pipeline, "_rag_chunks", generation)),
             view: qualified("_rag"),
         }
+    }
+
+    /// The name of a relation of a pipeline, with its schema: as much of the pipeline's name as fits, the suffix, and
+    /// from the second generation on its number.
+    pub fn qualified(schema: &str, pipeline: &str, suffix: &str, generation: i32) -> String {
+        quote_qualified_identifier(schema, &Names::bare(pipeline, suffix, generation))
+    }
+
+    fn bare(pipeline: &str, suffix: &str, generation: i32) -> String {
+        let suffix = match generation {
+            1 => suffix.to_owned(),
+            later => format!("{suffix}_{later}"),
+        };
+        let mut name = pipeline.to_owned();
+        while name.len() + suffix.len() > LONGEST_NAME {
+            name.pop();
+        }
+        name + &suffix
     }
 }

@@ -7,4 +7,5 @@ pub mod create;
 pub mod define;
 pub mod remake;
 pub mod schema;
+pub mod shards;
 pub mod triggers;

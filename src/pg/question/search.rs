@@ -8,6 +8,7 @@ mod lookup;
 mod narrowing;
 mod relations;
 mod searched_pipeline;
+mod shards;
 mod sought;
 mod statement;
 mod surroundings;
@@ -24,6 +25,8 @@ pub use self::communities::CommunityPassages;
 use self::filter_sql::FilterSql;
 pub use self::narrowing::{Connections, Narrowing};
 pub use self::searched_pipeline::SearchedPipeline;
+use self::shards::SearchedShards;
+pub use self::shards::{database_number, own_statistics};
 pub use self::sought::{ModelVector, SoughtQuestion};
 pub use self::statement::source_key;
 use self::statement::{StatementParts, Statements};
@@ -75,6 +78,8 @@ pub struct Search {
     tree: Option<Relation>,
     /// What holds beside the filter of the options.
     condition: Option<Value>,
+    /// Where the chunks are, if they are not here.
+    shards: SearchedShards,
 }
 
 /// What a search has found.
@@ -136,6 +141,7 @@ impl Search {
             walk,
             tree,
             condition: None,
+            shards: SearchedShards::of(pipeline)?,
             asked: asked.clone(),
             usual_k,
             searched,
@@ -201,14 +207,28 @@ impl Search {
         let filter = narrower.as_ref().unwrap_or(&self.filter);
         let (vector, asked) = self.ask(question, &rewriting)?;
         let Some(_locked) = self.searched.lock() else { return Ok(None) };
-        let statements = Statements::new(self, filter);
         if !self.searched.is_named {
             stranger::check(self.pipeline())?;
         }
-        let candidates = self.find(&statements, &asked, &rewriting)?;
-        let mut walked = self.walked(query, &statements, candidates)?;
+        let found = |statements: &Statements<'_>| {
+            let candidates = self.find(statements, &asked, &rewriting)?;
+            self.ranked(query, statements, vector.clone(), candidates)
+        };
+        let passages = self.asking(filter, found)?;
+        Ok(Some(SearchFindings { passages, read_filter: rewriting.filter }))
+    }
+
+    /// The best of what was found for `query`, as passages.
+    fn ranked(
+        &self,
+        query: &str,
+        statements: &Statements<'_>,
+        vector: Option<Vector>,
+        candidates: Vec<Candidate>,
+    ) -> Result<Vec<Passage>> {
+        let mut walked = self.walked(query, statements, candidates)?;
         walked.candidates.truncate(self.pool());
-        let fetch = || self.hits(&statements, vector, &walked.candidates);
+        let fetch = || self.hits(statements, vector, &walked.candidates);
         let mut hits = trace::found("fetch", String::new, fetch)?;
         walked.tell(&mut hits);
         let hits = rank::before_rerank(hits, &self.options);
@@ -225,9 +245,8 @@ impl Search {
             None => hits,
         };
         let hits = rank::after_rerank(hits, &self.options, self.kept());
-        let hits = self.expand(&statements, hits)?;
-        let passages = self.page(&statements, hits)?;
-        Ok(Some(SearchFindings { passages, read_filter: rewriting.filter }))
+        let hits = self.expand(statements, hits)?;
+        self.page(statements, hits)
     }
 
     /// Of all `hits`, best first, those that are wanted, with their places.
@@ -306,8 +325,9 @@ impl Search {
         hits.retain_mut(|Hit { passage, .. }| match places.get(&passage.chunk_id) {
             Some((_, candidate)) => {
                 passage.pipeline.clone_from(&self.pipeline().name);
+                passage.shard = self.shards.name_of(passage.chunk_id);
                 passage.score = candidate.score;
-                passage.lexical = candidate.lexical.filter(|_| statements.lexical_index.is_some());
+                passage.lexical = candidate.lexical.filter(|_| statements.is_indexed());
                 passage.dense_rank = candidate.dense_rank;
                 passage.lexical_rank = candidate.lexical_rank;
                 true

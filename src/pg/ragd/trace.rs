@@ -90,6 +90,18 @@ pub fn step<T>(
     done
 }
 
+/// How many steps are under way.
+pub fn depth() -> usize {
+    RECORDER.with_borrow(|recorder| recorder.as_ref().map_or(0, |it| it.open.len()))
+}
+
+/// Ends all steps but the first `depth`, which an error has left.
+pub fn close(depth: usize) {
+    while self::depth() > depth {
+        end();
+    }
+}
+
 /// Does `work`, which is a step that finds something.
 pub fn found<T>(
     stage: &'static str,

@@ -20,7 +20,7 @@ fn rag_bm25_handler(
 
 /// One column, which a query need not restrict: ORDER BY alone is enough.
 fn describe(routine: &mut pg_sys::IndexAmRoutine) {
-    routine.amstrategies = 2;
+    routine.amstrategies = 3;
     routine.amsupport = 0;
     routine.amcanorderbyop = true;
     routine.amoptionalkey = true;

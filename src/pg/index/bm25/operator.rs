@@ -3,7 +3,7 @@
 use pgrx::PgMemoryContexts;
 use pgrx::prelude::*;
 
-use super::query::Bm25Query;
+use super::query::{Bm25Query, Bm25Weights};
 use super::{open, settings, statistics, value};
 use crate::bm25::{Bm25Settings, Statistics, Term, score};
 use crate::error::Result;
@@ -15,7 +15,7 @@ use crate::pg::server::role::current_role;
 /// Minus the score of a text; NULL where nothing is asked.
 #[pg_extern(sql = false)]
 fn rag_bm25_distance(fcinfo: pg_sys::FunctionCallInfo) -> Option<f64> {
-    // SAFETY: the function is STRICT, and declared with a tsvector and a rag_bm25_query.
+    // SAFETY: the function is STRICT, and declared with a tsvector and one of the two types of queries.
     unsafe { distance(fcinfo) }.or_report()
 }
 
@@ -26,6 +26,9 @@ struct OperatorState {
     /// The role that asked: an expression may outlive a change of the role, and others may see
     /// less.
     role: pg_sys::Oid,
+    /// The settings of the session then.
+    session: Bm25Settings,
+    /// The settings that count: those, or what came with the query.
     settings: Bm25Settings,
     /// `None` where nothing is asked.
     question: Option<(Vec<Term>, Statistics)>,
@@ -33,7 +36,7 @@ struct OperatorState {
 
 /// # Safety
 ///
-/// `fcinfo` is a call with a tsvector and a rag_bm25_query, none of which is NULL.
+/// `fcinfo` is a call with a tsvector and a query of one of the two types, none of which is NULL.
 unsafe fn distance(fcinfo: pg_sys::FunctionCallInfo) -> Result<Option<f64>> {
     // SAFETY: by this function's contract.
     unsafe {
@@ -52,7 +55,7 @@ unsafe fn distance(fcinfo: pg_sys::FunctionCallInfo) -> Result<Option<f64>> {
 ///
 /// # Safety
 ///
-/// `fcinfo` is a call, and `query` is a rag_bm25_query that is not NULL.
+/// `fcinfo` is a call, and `query` is of one of the two types and not NULL.
 unsafe fn asked<'a>(
     fcinfo: pg_sys::FunctionCallInfo,
     query: pg_sys::Datum,
@@ -66,7 +69,7 @@ unsafe fn asked<'a>(
         let now = settings();
         if let Some(before) = before.as_ref()
             && before.query == value.bytes()
-            && (before.settings, before.role) == (now, current_role())
+            && (before.session, before.role) == (now, current_role())
         {
             return Ok(before);
         }
@@ -84,23 +87,27 @@ unsafe fn asked<'a>(
 impl OperatorState {
     /// # Safety
     ///
-    /// `query` is a rag_bm25_query that is not NULL.
+    /// `query` is of one of the two types and not NULL.
     unsafe fn new(
         bytes: &[u8],
         query: pg_sys::Datum,
-        settings: Bm25Settings,
+        session: Bm25Settings,
     ) -> Result<OperatorState> {
         // SAFETY: by this function's contract.
-        let query = unsafe { Bm25Query::new(query)? };
-        let index = open(query.index)?;
-        let question = match query.question {
-            None => None,
-            Some(question) => {
-                let terms = question.terms();
-                let statistics = statistics::of_index(&index, &terms)?;
-                Some((terms, statistics))
+        let Bm25Query { weights, question } = unsafe { Bm25Query::new(query)? };
+        let terms = question.map(|question| question.terms());
+        let (settings, question) = match weights {
+            Bm25Weights::Given(settings, statistics) => (settings, terms.zip(Some(statistics))),
+            Bm25Weights::OfIndex(index) => {
+                let index = open(index)?;
+                let known = |terms: Vec<Term>| -> Result<(Vec<Term>, Statistics)> {
+                    let statistics = statistics::of_index(&index, &terms)?;
+                    Ok((terms, statistics))
+                };
+                (session, terms.map(known).transpose()?)
             }
         };
-        Ok(OperatorState { query: bytes.to_vec(), role: current_role(), settings, question })
+        let (query, role) = (bytes.to_vec(), current_role());
+        Ok(OperatorState { query, role, session, settings, question })
     }
 }

@@ -14,7 +14,7 @@ use std::collections::HashSet;
 use pgrx::prelude::*;
 
 use super::frequencies::Frequencies;
-use super::query::{self, Bm25Query};
+use super::query::{self, Bm25Query, Bm25Weights};
 use super::question::Bm25Question;
 use super::{open, settings, statistics};
 use crate::bm25::{self, Bm25Hit, Bm25Search, SearchEffort};
@@ -229,13 +229,12 @@ unsafe fn begin(scan: pg_sys::IndexScanDesc) -> Result<RunningScan> {
                 Ok(RunningScan { pages, source, must_recheck, must_sort: false, unscored: None })
             }
             1 => match order(scan)? {
-                Some(Bm25Query { index, question: Some(question) }) => {
+                Some(Bm25Query { weights, question: Some(question) }) => {
                     let scanned = (*(*scan).indexRelation).rd_id;
                     if hides_statistics(scanned)? {
                         return RunningScan::all(pages, true);
                     }
-                    let other = (index != scanned).then_some(index);
-                    ranked((pages, scanned), &question, conditions, other)
+                    ranked((pages, scanned), &question, conditions, weights)
                 }
                 _ => nothing(pages),
             },
@@ -247,22 +246,28 @@ unsafe fn begin(scan: pg_sys::IndexScanDesc) -> Result<RunningScan> {
     }
 }
 
-/// Rows of an index in order of their scores, by the statistics of `other`, if it is another index that the
-/// query names; and after them the other rows that match the conditions, if there may be any.
+/// Rows of an index in order of their scores, by the statistics of the index that the query names, or those that
+/// it brings; and after them the other rows that match the conditions, if there may be any.
 fn ranked(
     (pages, index): (Pages, pg_sys::Oid),
     question: &Bm25Question,
     conditions: Vec<Bm25Question>,
-    other: Option<pg_sys::Oid>,
+    weights: Bm25Weights,
 ) -> Result<RunningScan> {
     let terms = question.terms();
     let must_recheck = !conditions.iter().all(|condition| condition.is_met_by_any(&terms));
     let has_all =
         conditions.is_empty() || conditions.iter().any(|condition| condition.implies_any(&terms));
-    let search = Bm25Search::new(terms.clone(), settings(), 0)?;
-    let search = match other {
-        Some(other) => search.with_statistics(statistics::of_index(&open(other)?, &terms)?),
-        None => statistics::searched(&pages, index, &terms, search)?,
+    let search = |settings| Bm25Search::new(terms.clone(), settings, 0);
+    let search = match weights {
+        Bm25Weights::Given(given, statistics) => search(given)?.with_statistics(statistics),
+        Bm25Weights::OfIndex(own) if own == index => {
+            statistics::searched(&pages, index, &terms, search(settings())?)?
+        }
+        Bm25Weights::OfIndex(other) => {
+            let statistics = statistics::of_index(&open(other)?, &terms)?;
+            search(settings())?.with_statistics(statistics)
+        }
     };
     let unscored = UnscoredRows { conditions, given: HashSet::new(), is_their_turn: false };
     let unscored = (!has_all).then_some(unscored);
@@ -324,7 +329,7 @@ unsafe fn conditions(scan: pg_sys::IndexScanDesc) -> Result<Option<Vec<Bm25Quest
 ///
 /// `scan` is a scan of ours with an order.
 unsafe fn order(scan: pg_sys::IndexScanDesc) -> Result<Option<Bm25Query>> {
-    // SAFETY: by this function's contract; the only operator for ordering takes a rag_bm25_query.
+    // SAFETY: by this function's contract; the operators for ordering take queries of the two types.
     unsafe {
         let key = &*(*scan).orderByData;
         match key.sk_flags & pg_sys::SK_ISNULL as i32 {

@@ -2,11 +2,12 @@
 
 use std::collections::{HashMap, HashSet};
 
+use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys;
 
 use super::statement::{self, Statements};
 use super::text::TsVector;
-use super::{Search, SoughtQuestion};
+use super::{Search, SoughtQuestion, shards};
 use crate::embed::{Embedder, EmbeddingKind};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::ragd::embed::Embedding;
@@ -156,20 +157,32 @@ impl Search {
 
     /// What each side puts forward. Without a single word to look for, the vectors do alone.
     fn sides(&self, statements: &Statements<'_>, asked: &LookupTerms) -> Result<Sides> {
-        let arguments = [
-            asked.vector.clone().into(),
-            asked.words.clone().into(),
-            statements.filter.values.clone().into(),
-            self.candidates().into(),
-            statements.lexical_index.into(),
-        ];
+        let most = self.candidates();
+        let share = shards::share_of(most, statements.shards.len());
+        let statistics = match self.pipeline().has_shards {
+            true => Some(self.statistics(statements, asked.words.as_deref())?),
+            false => None,
+        };
+        let arguments = |share: i64| -> Vec<DatumWithOid<'_>> {
+            let mut arguments = vec![
+                asked.vector.clone().into(),
+                asked.words.clone().into(),
+                statements.filter.values.clone().into(),
+                most.into(),
+                statements.lexical_index.into(),
+            ];
+            if let Some(statistics) = &statistics {
+                arguments.extend([statistics.clone().into(), share.into()]);
+            }
+            arguments
+        };
         let _ranking =
             RankingByIndex::by(statements.lexical_index, self.pipeline().chunk_table.oid);
         let _order = without_strict_order();
         let mut texts = ClosenessTexts { question: asked.question.clone(), of: HashMap::new() };
-        let mut side = |statement: &str| {
+        let mut side = |statement: &str, share: i64| {
             let mut read = 0;
-            prepared::rows_planned_for_values(statement, &arguments, |row| {
+            prepared::rows_planned_for_values(statement, &arguments(share), |row| {
                 let chunk_id = sql::required(row.get(1)?)?;
                 read += 1;
                 if read <= MOST_TEXTS
@@ -182,7 +195,13 @@ impl Search {
         };
         let is_dense = asked.vector.is_some();
         let mut traced = |stage, is_asked: bool, statement: &str| match is_asked {
-            true => trace::found(stage, String::new, || side(statement)),
+            true => trace::found(stage, String::new, || {
+                let found = side(statement, share)?;
+                match statistics.is_some() && shards::is_cut(&found, share, most) {
+                    true => side(statement, most),
+                    false => Ok(found),
+                }
+            }),
             false => Ok(Vec::new()),
         };
         let mut dense = traced("dense", is_dense, &statements.dense())?;
@@ -190,7 +209,10 @@ impl Search {
             let represented = traced("represented", true, &statement)?;
             dense = nearest_of_both(dense, represented, self.candidates() as usize);
         }
-        let lexical = traced("lexical", asked.words.is_some(), &statements.lexical())?;
+        let mut lexical = traced("lexical", asked.words.is_some(), &statements.lexical())?;
+        if let (Some(vector), Some(_)) = (&asked.vector, &statistics) {
+            self.add_similarities(statements, vector, &dense, &mut lexical)?;
+        }
         Ok(Sides { dense, lexical, texts })
     }
 

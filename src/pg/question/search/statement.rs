@@ -3,12 +3,13 @@
 use pgrx::prelude::*;
 use pgrx::spi::{SpiHeapTupleData, quote_literal};
 
-use super::Search;
 use super::filter_sql::FilterSql;
 use super::lexical_index::lexical_index;
+use super::{Search, shards};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::operator::Operators;
 use crate::pg::catalog::pipeline::Pipeline;
+use crate::pg::catalog::shard::Shard;
 use crate::pg::catalog::view::ViewColumn;
 use crate::pg::server::json::WrittenJsonb;
 use crate::pg::server::sql::{self, query, render};
@@ -51,31 +52,69 @@ pub struct Statements<'a> {
     pub filter: &'a FilterSql,
     /// The rag_bm25 index of the chunks; pipelines that are older than this have none.
     pub lexical_index: Option<pg_sys::Oid>,
+    /// The shards that are asked; none of a pipeline that has its chunks here.
+    pub shards: Vec<&'a Shard>,
 }
 
 impl<'a> Statements<'a> {
     /// Locks the view of the chunks, and so do the statements with what they read: to be called when
     /// no model is waited for any more.
     pub fn new(search: &'a Search, filter: &'a FilterSql) -> Self {
-        let Pipeline { view, source, .. } = search.pipeline();
-        let lexical_index = lexical_index(view.oid, source.oid);
-        Statements { search, filter, lexical_index }
+        let Pipeline { view, source, has_shards, .. } = search.pipeline();
+        let lexical_index = if *has_shards { None } else { lexical_index(view.oid, source.oid) };
+        Statements { search, filter, lexical_index, shards: search.shards.all.iter().collect() }
     }
 
     /// The statement for the nearest vectors.
     pub fn dense(&self) -> String {
-        let score = self.score("d.tsv");
-        let template = query!(retrieve.dense);
-        self.candidates("d", template, ("score", &score))
+        let tsv = match self.has_shards() && self.search.mode == SearchMode::Dense {
+            true => query!(retrieve.tsv_none),
+            false => query!(retrieve.tsv),
+        };
+        let found = self.found(query!(retrieve.dense_found), &[("tsv", tsv)]);
+        let values = [("found", &*found), ("score", &self.score("d.tsv"))];
+        self.candidates("d", query!(retrieve.dense), &values)
     }
 
     /// The texts that match best.
     pub fn lexical(&self) -> String {
-        let (template, name, value) = match self.is_indexed() {
-            true => (query!(retrieve.lexical), "distance", self.distance("v.tsv")),
-            false => (query!(retrieve.lexical_unindexed), "score", self.rank("v.tsv")),
+        if !self.is_indexed() {
+            let template = query!(retrieve.lexical_unindexed);
+            return self.candidates("l", template, &[("score", &self.rank("v.tsv"))]);
+        }
+        let vector = [("vector", self.search.parts.vector.as_str())];
+        let embedding = match self.has_shards() {
+            true => render(query!(retrieve.embedding_unused), &vector),
+            false => query!(retrieve.embedding).to_owned(),
         };
-        self.candidates("l", template, (name, &value))
+        let values = [("embedding", &*embedding), ("distance", &self.distance("v.tsv"))];
+        let found = self.found(query!(retrieve.lexical_found), &values);
+        self.candidates("l", query!(retrieve.lexical), &[("found", &found)])
+    }
+
+    /// What a statement ranks: of the view of the pipeline, or of all shards at the same time.
+    fn found(&self, template: &str, values: &[(&str, &str)]) -> String {
+        let of = |chunk_id: &str, view: &str, limit: &str| {
+            let own = [
+                ("chunk_id", chunk_id),
+                ("view", view),
+                ("limit", limit),
+                ("vector", &self.search.parts.vector),
+                ("filter", &self.filter.condition),
+            ];
+            render(template, &[&own, values].concat())
+        };
+        match self.has_shards() {
+            true => shards::found(&self.shards, of),
+            false => of(query!(retrieve.chunk_id), &self.search.pipeline().view.sql, "$4"),
+        }
+    }
+
+    /// How near some chunks are to the question, by their keys.
+    pub fn similarities(&self) -> String {
+        let view = self.chunks("$2");
+        let values = [("view", view.as_str()), ("vector", &self.search.parts.vector)];
+        render(query!(retrieve.similarities), &values)
     }
 
     /// The chunks whose summaries or questions are nearest, where there are any.
@@ -106,8 +145,21 @@ impl<'a> Statements<'a> {
         }
     }
 
-    fn is_indexed(&self) -> bool {
-        self.lexical_index.is_some()
+    /// Whether texts are ranked by BM25.
+    pub fn is_indexed(&self) -> bool {
+        self.lexical_index.is_some() || self.has_shards()
+    }
+
+    fn has_shards(&self) -> bool {
+        self.search.pipeline().has_shards
+    }
+
+    /// The chunks whose keys `keys`, a parameter, has, as a relation.
+    fn chunks(&self, keys: &str) -> String {
+        match self.has_shards() {
+            true => shards::chunks(&self.shards, &self.search.shards.columns, keys),
+            false => self.search.pipeline().view.sql.clone(),
+        }
     }
 
     /// How well the words of a text match; the best is the greatest.
@@ -124,7 +176,10 @@ impl<'a> Statements<'a> {
 
     /// How far a text is from the question by its words; the best is the least.
     fn distance(&self, document: &str) -> String {
-        let template = query!(retrieve.text_distance);
+        let template = match self.has_shards() {
+            true => query!(retrieve.text_distance_by_given),
+            false => query!(retrieve.text_distance),
+        };
         render(template, &[("document", document), ("rag", &self.search.parts.rag)])
     }
 
@@ -135,23 +190,21 @@ impl<'a> Statements<'a> {
         render(template, &[("document", document)])
     }
 
-    fn candidates(&self, candidate: &str, template: &str, score: (&str, &str)) -> String {
+    fn candidates(&self, candidate: &str, template: &str, values: &[(&str, &str)]) -> String {
         let Search { parts, .. } = self.search;
         let pipeline = self.search.pipeline();
-        let values = [
+        let own = [
             ("view", &*pipeline.view.sql),
             ("vector", &parts.vector),
             ("filter", &self.filter.condition),
             ("words", &self.words(candidate)),
-            score,
         ];
-        render(template, &values)
+        render(template, &[&own, values].concat())
     }
 
     /// Chunks by their keys.
     pub fn passages(&self) -> String {
         let Search { columns, options, parts, .. } = self.search;
-        let pipeline = self.search.pipeline();
         let embedding = match options.compares_chunks() {
             true => query!(retrieve.embedding_elements),
             false => query!(retrieve.embedding_none),
@@ -159,7 +212,7 @@ impl<'a> Statements<'a> {
         render(
             query!(retrieve.passages),
             &[
-                ("view", &pipeline.view.sql),
+                ("view", &self.chunks("$2")),
                 ("vector", &parts.vector),
                 ("source_key", &source_key(&columns.keys)),
                 ("metadata", &json_object(&columns.metadata, ViewColumn::bare, metadata_value)),
@@ -175,10 +228,7 @@ impl<'a> Statements<'a> {
             true => query!(retrieve.embedding_elements),
             false => query!(retrieve.embedding_none),
         };
-        render(
-            query!(retrieve.feedback),
-            &[("view", &self.search.pipeline().view.sql), ("embedding", embedding)],
-        )
+        render(query!(retrieve.feedback), &[("view", &self.chunks("$1")), ("embedding", embedding)])
     }
 
     /// The chunks around others.
@@ -188,13 +238,15 @@ impl<'a> Statements<'a> {
             let equal = Operators::of(column.type_oid).equal_to(&one, &other);
             render(query!(retrieve.same_key), &[("equal", &equal)])
         };
-        let Search { columns, .. } = self.search;
-        let pipeline = self.search.pipeline();
-        let same: Vec<String> = columns.keys.iter().map(same).collect();
-        render(
-            query!(retrieve.neighbours),
-            &[("view", &pipeline.view.sql), ("same_source", &same.concat())],
-        )
+        let Search { columns, shards, .. } = self.search;
+        let own: Vec<String> = columns.keys.iter().map(same).collect();
+        let documents = match (self.has_shards(), columns.keys.first()) {
+            (true, Some(key)) => shards::documents(&self.shards, &shards.columns, key, "$1"),
+            _ => self.search.pipeline().view.sql.clone(),
+        };
+        let values =
+            [("hits", &*self.chunks("$1")), ("view", &documents), ("same_source", &own.concat())];
+        render(query!(retrieve.neighbours), &values)
     }
 }
 
@@ -225,6 +277,7 @@ pub fn hit(row: &SpiHeapTupleData<'_>) -> Result<Hit, pgrx::spi::Error> {
         rank: 0,
         score: 0.0,
         pipeline: String::new(),
+        shard: None,
         chunk_id: sql::required(row.get(1)?)?,
         source_key: sql::required(row.get(2)?)?,
         chunk_no: sql::required(row.get(3)?)?,
@@ -232,8 +285,8 @@ pub fn hit(row: &SpiHeapTupleData<'_>) -> Result<Hit, pgrx::spi::Error> {
         start_char: sql::required(row.get(5)?)?,
         end_char: sql::required(row.get(6)?)?,
         lead: None,
-        heading: row.get(7)?,
-        context: row.get(8)?,
+        heading: row.get::<String>(7)?.map(String::into_boxed_str),
+        context: row.get::<String>(8)?.map(String::into_boxed_str),
         metadata,
         written_metadata: written_metadata.into(),
         similarity: row.get(10)?,

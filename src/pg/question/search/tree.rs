@@ -111,6 +111,7 @@ impl Search {
         let found = prepared::rows(&statement, &arguments, |row| {
             let span = ChunkSpan {
                 pipeline: self.pipeline().name.clone(),
+                shard: None,
                 source_key: required(row.get(2)?)?,
                 chunk_id: required(row.get(3)?)?,
                 chunk_no: required(row.get(4)?)?,

@@ -1,0 +1,34 @@
+//! What to measure.
+
+use lexopt::prelude::*;
+
+/// The command line.
+///
+/// ```text
+/// --chunks N     rows of each of the four shards, 50000
+/// --embedded N   so many of all by the model, 20000; the others' vectors are made of these
+/// --questions N  how many are asked, 300
+/// ```
+pub struct Settings {
+    pub chunks: usize,
+    pub embedded: usize,
+    pub questions: usize,
+}
+
+impl Settings {
+    pub fn parse() -> Result<Settings, lexopt::Error> {
+        let mut settings = Settings { chunks: 50_000, embedded: 20_000, questions: 300 };
+        let mut parser = lexopt::Parser::from_env();
+        while let Some(argument) = parser.next()? {
+            match argument {
+                // Cargo's own word to a benchmark.
+                Long("bench") => {}
+                Long("chunks") => settings.chunks = parser.value()?.parse()?,
+                Long("embedded") => settings.embedded = parser.value()?.parse()?,
+                Long("questions") => settings.questions = parser.value()?.parse()?,
+                other => return Err(other.unexpected()),
+            }
+        }
+        Ok(settings)
+    }
+}

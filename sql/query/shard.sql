@@ -1,0 +1,163 @@
+-- Pipelines over shards: pipelines of other databases, read over postgres_fdw.
+
+-- name: of
+-- $1: pipeline. Its shards: number, server, pipeline there, and the two foreign tables, each by its OID and its
+-- qualified name.
+SELECT s.number, f.srvname::pg_catalog.text, s.remote,
+       c.oid, pg_catalog.quote_ident(n.nspname) OPERATOR(pg_catalog.||) '.' OPERATOR(pg_catalog.||) pg_catalog.quote_ident(c.relname),
+       d.oid, pg_catalog.quote_ident(m.nspname) OPERATOR(pg_catalog.||) '.' OPERATOR(pg_catalog.||) pg_catalog.quote_ident(d.relname)
+FROM rag.shard AS s
+JOIN pg_catalog.pg_foreign_table AS t ON t.ftrelid OPERATOR(pg_catalog.=) s.relation::pg_catalog.oid
+JOIN pg_catalog.pg_foreign_server AS f ON f.oid OPERATOR(pg_catalog.=) t.ftserver
+JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) s.relation::pg_catalog.oid
+JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
+JOIN pg_catalog.pg_class AS d ON d.oid OPERATOR(pg_catalog.=) s.description::pg_catalog.oid
+JOIN pg_catalog.pg_namespace AS m ON m.oid OPERATOR(pg_catalog.=) d.relnamespace
+WHERE s.pipeline OPERATOR(pg_catalog.=) $1
+ORDER BY s.number
+
+-- name: insert
+-- $1: pipeline, $2: number, $3: the pipeline's name there, $4 and $5: the foreign tables by their names.
+INSERT INTO rag.shard (pipeline, number, remote, relation, description)
+VALUES ($1, $2, $3, $4::pg_catalog.text::pg_catalog.regclass, $5::pg_catalog.text::pg_catalog.regclass)
+
+-- name: delete
+-- $1: pipeline.
+DELETE FROM rag.shard WHERE pipeline OPERATOR(pg_catalog.=) $1
+
+-- name: next_generation
+-- $1: pipeline, $2: the name of the foreign table of its first shard.
+UPDATE rag.pipeline SET chunk_table = $2::pg_catalog.text::pg_catalog.regclass, generation = generation OPERATOR(pg_catalog.+) 1
+WHERE id OPERATOR(pg_catalog.=) $1
+
+-- name: parts_of_name
+-- $1: server and pipeline as identifiers.
+SELECT pg_catalog.parse_ident($1)
+
+-- name: server
+-- $1: the name of a foreign server. Its wrapper, and whether it sends what belongs to the extensions that the
+-- vectors and pg_rag are.
+SELECT w.fdwname::pg_catalog.text,
+       EXISTS (SELECT FROM pg_catalog.pg_options_to_table(f.srvoptions) AS o
+               WHERE o.option_name OPERATOR(pg_catalog.=) 'extensions'
+                 AND pg_catalog.string_to_array(pg_catalog.regexp_replace(o.option_value, '[" ]', '', 'g'), ',')
+                     OPERATOR(pg_catalog.@>) ARRAY['vector', 'pg_rag']::pg_catalog.text[])
+FROM pg_catalog.pg_foreign_server AS f
+JOIN pg_catalog.pg_foreign_data_wrapper AS w ON w.oid OPERATOR(pg_catalog.=) f.srvfdw
+WHERE f.srvname OPERATOR(pg_catalog.=) $1
+
+-- name: schema
+-- Where a table is made whose name has no schema.
+SELECT pg_catalog.current_schema()::pg_catalog.text
+
+-- name: schema_of
+-- $1: a relation.
+SELECT n.nspname::pg_catalog.text FROM pg_catalog.pg_class AS c
+JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
+WHERE c.oid OPERATOR(pg_catalog.=) $1
+
+-- name: relation
+-- $1: the name of a relation in SQL.
+SELECT $1::pg_catalog.text::pg_catalog.regclass::pg_catalog.oid
+
+-- name: type_name
+-- $1: a type as another server writes it. The same type here; NULL where there is none.
+SELECT pg_catalog.format_type(pg_catalog.to_regtype($1), NULL)
+
+-- name: description_table
+CREATE FOREIGN TABLE {table} (
+    id integer, name text, database bigint, schema text, view text, model text, dimension integer, digest text,
+    config text, key_columns integer, columns jsonb
+) SERVER {server} OPTIONS (schema_name 'rag', table_name 'pipeline_as_shard', async_capable 'true');
+COMMENT ON FOREIGN TABLE {table} IS {comment}
+
+-- name: described
+-- $1: the pipeline's name on its server.
+SELECT d.schema, d.view, d.model, d.dimension, d.digest, d.config, d.key_columns, d.columns, d.database
+FROM {table} AS d
+WHERE d.name OPERATOR(pg_catalog.=) $1
+
+-- name: chunk_table
+CREATE FOREIGN TABLE {table} (
+    chunk_id bigint, {keys}, chunk_no integer, content text, start_char integer, end_char integer, heading text,
+    context text, parent_start integer, parent_end integer, token_count integer{metadata},
+    embedding {vector}.vector({dimension}), tsv tsvector
+) SERVER {server} OPTIONS (schema_name {schema}, table_name {view}, async_capable 'true', fetch_size '1000');
+COMMENT ON FOREIGN TABLE {table} IS {comment}
+
+-- name: view
+CREATE OR REPLACE VIEW {view} WITH (security_invoker = true) AS
+{branches}
+
+-- name: view_branch
+SELECT (c.chunk_id OPERATOR(pg_catalog.+) {offset}::bigint)::bigint AS chunk_id, {keys}, c.chunk_no, c.content, c.start_char, c.end_char,
+       c.heading, c.context, c.parent_start, c.parent_end, c.token_count{metadata}, c.embedding, c.tsv
+FROM {table} AS c
+
+-- name: content_view
+CREATE VIEW {content_view} WITH (security_invoker = true) AS
+SELECT {keys}, v.content{metadata} FROM {view} AS v
+
+-- name: drop_table
+DROP FOREIGN TABLE IF EXISTS {table}
+
+-- name: probe
+-- What fails where a shard does not answer.
+SELECT c.chunk_id FROM {table} AS c LIMIT 1
+
+-- name: with_other_readers
+-- Pipelines whose foreign tables other roles may read than their view.
+SELECT DISTINCT s.pipeline
+FROM rag.shard AS s
+JOIN rag.pipeline AS p ON p.id OPERATOR(pg_catalog.=) s.pipeline
+JOIN pg_catalog.pg_class AS v ON v.oid OPERATOR(pg_catalog.=) p.view::pg_catalog.oid
+JOIN pg_catalog.pg_class AS f ON f.oid OPERATOR(pg_catalog.=) s.relation::pg_catalog.oid OR f.oid OPERATOR(pg_catalog.=) s.description::pg_catalog.oid
+CROSS JOIN LATERAL (
+    SELECT pg_catalog.array_agg(a.grantee ORDER BY a.grantee) AS of_view FROM pg_catalog.aclexplode(v.relacl) AS a
+    WHERE a.privilege_type OPERATOR(pg_catalog.=) 'SELECT' AND a.grantee OPERATOR(pg_catalog.<>) v.relowner) AS r
+CROSS JOIN LATERAL (
+    SELECT pg_catalog.array_agg(a.grantee ORDER BY a.grantee) AS of_table FROM pg_catalog.aclexplode(f.relacl) AS a
+    WHERE a.privilege_type OPERATOR(pg_catalog.=) 'SELECT' AND a.grantee OPERATOR(pg_catalog.<>) f.relowner) AS t
+WHERE coalesce(r.of_view, '{}') OPERATOR(pg_catalog.<>) coalesce(t.of_table, '{}')
+
+-- name: statistics
+-- $1: the words of a question as a tsquery. How frequent they are in each shard, and by which model it is embedded.
+-- The shards compute it at the same time.
+WITH u AS MATERIALIZED (
+{branches}
+)
+SELECT u.number, u.model, u.counted FROM u
+
+-- name: statistics_branch
+-- What is grouped by is given, too: a scan that leaves columns out is not asynchronous.
+(SELECT {number}::integer AS number, d.model, rag.shard_statistics(d.id, d.database, $1::pg_catalog.text::pg_catalog.tsquery) AS counted,
+        d.id, d.database
+ FROM {table} AS d
+ WHERE d.name OPERATOR(pg_catalog.=) {remote}
+ GROUP BY d.id, d.model, d.database)
+
+-- name: found
+-- What all shards put forward, $7 each at most. They are asked at the same time: a scan of a UNION ALL that is not to be sorted is
+-- asynchronous, and one that is sorted is not, so it is kept and sorted afterwards.
+WITH u AS MATERIALIZED (
+{branches}
+)
+SELECT u.* FROM u ORDER BY u.distance LIMIT $4
+
+-- name: chunks
+-- The chunks with some keys, which have the number of their shard in them. Each shard is asked for its own alone.
+({branches})
+
+-- name: chunks_branch
+SELECT (c.chunk_id OPERATOR(pg_catalog.+) {offset}::bigint)::bigint AS chunk_id, {columns}
+FROM {table} AS c
+WHERE c.chunk_id OPERATOR(pg_catalog.=) ANY ({own})
+
+-- name: documents_branch
+SELECT (c.chunk_id OPERATOR(pg_catalog.+) {offset}::bigint)::bigint AS chunk_id, {columns}
+FROM {table} AS c
+WHERE c.{key}{cast} {equal} ANY (ARRAY(SELECT h.{key}{cast} FROM {table} AS h WHERE h.chunk_id OPERATOR(pg_catalog.=) ANY ({own})))
+
+-- name: own_chunks
+ARRAY(SELECT i.id OPERATOR(pg_catalog.-) {offset}::bigint FROM pg_catalog.unnest({keys}) AS i (id)
+      WHERE i.id OPERATOR(pg_catalog.>=) {offset}::bigint AND i.id OPERATOR(pg_catalog.<) {next}::bigint)

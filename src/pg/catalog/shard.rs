@@ -1,0 +1,127 @@
+//! `rag.shard`: of which pipelines in other databases a pipeline's chunks are, and how many of each.
+
+use pgrx::spi::quote_identifier;
+
+use super::pipeline::{Pipeline, Relation};
+use crate::error::Result;
+use crate::pg::server::role::as_superuser;
+use crate::pg::server::sql::query;
+use crate::pg::server::{prepared, sql};
+
+/// Bits of a chunk's number that are its number on its server; those above are the number of the shard. A program
+/// whose numbers are floating ones can tell all chunks of 511 shards apart.
+const OWN_BITS: u32 = 44;
+
+/// A pipeline of another database whose chunks belong to a pipeline here.
+#[derive(Clone, Debug)]
+pub struct Shard {
+    /// Its number in the pipeline, from 1.
+    pub number: i32,
+    /// The foreign server's name.
+    pub server: String,
+    /// The pipeline's name there.
+    pub remote: String,
+    /// The foreign table of its chunks.
+    pub relation: Relation,
+    /// The foreign table of what its server says of it.
+    pub description: Relation,
+}
+
+impl Shard {
+    /// What users call it: the server and the pipeline there.
+    pub fn name(&self) -> String {
+        name(&self.server, &self.remote)
+    }
+
+    /// What is added to the number that a chunk has on its server.
+    pub fn offset(&self) -> i64 {
+        offset(self.number)
+    }
+
+    /// What is one past the greatest number that a chunk of this shard can have.
+    pub fn end(&self) -> i64 {
+        offset(self.number + 1)
+    }
+}
+
+/// What users call a pipeline on a server.
+pub fn name(server: &str, pipeline: &str) -> String {
+    format!("{}.{}", quote_identifier(server), quote_identifier(pipeline))
+}
+
+/// What is added to the numbers of the chunks of the shard that has this number.
+pub fn offset(number: i32) -> i64 {
+    i64::from(number) << OWN_BITS
+}
+
+/// The number of the shard that a chunk is of.
+pub fn number_of(chunk_id: i64) -> i32 {
+    (chunk_id >> OWN_BITS) as i32
+}
+
+/// The shards of a pipeline in their order; none of one that has its chunks here.
+pub fn of(pipeline: &Pipeline) -> Result<Vec<Shard>> {
+    if !pipeline.has_shards {
+        return Ok(Vec::new());
+    }
+    prepared::rows(query!(shard.of), &[pipeline.id.into()], |row| {
+        let text = |column: usize| sql::required(row.get::<String>(column)?);
+        let relation = |oid: usize| -> Result<Relation, pgrx::spi::Error> {
+            Ok(Relation { oid: sql::required(row.get(oid)?)?, sql: text(oid + 1)? })
+        };
+        Ok(Shard {
+            number: sql::required(row.get(1)?)?,
+            server: text(2)?,
+            remote: text(3)?,
+            relation: relation(4)?,
+            description: relation(6)?,
+        })
+    })
+}
+
+/// Adds a shard to a pipeline; its foreign tables by their names in SQL.
+pub fn insert(
+    pipeline: i32,
+    number: i32,
+    remote: &str,
+    (relation, description): (&str, &str),
+) -> Result<()> {
+    let arguments =
+        [pipeline.into(), number.into(), remote.into(), relation.into(), description.into()];
+    as_superuser(|| sql::execute(query!(shard.insert), &arguments)).map(drop)
+}
+
+/// Takes all shards of a pipeline out of the catalog, and has the next ones belong to its next generation, whose
+/// first foreign table has this name in SQL.
+pub fn replace_all(pipeline: i32, first: &str) -> Result<()> {
+    as_superuser(|| {
+        sql::execute(query!(shard.delete), &[pipeline.into()])?;
+        sql::execute(query!(shard.next_generation), &[pipeline.into(), first.into()])
+    })
+    .map(drop)
+}
+
+#[cfg(feature = "pg_test")]
+mod tests {
+    use pgrx::pg_extern;
+
+    use super::*;
+
+    #[pg_extern]
+    fn a_chunk_knows_its_shard() {
+        for number in [1, 2, 256] {
+            assert_eq!(number_of(offset(number)), number);
+            assert_eq!(number_of(offset(number) + 1_000_000_000_000), number);
+            assert_eq!(number_of(offset(number + 1) - 1), number);
+        }
+        assert_eq!(number_of(17), 0);
+        // What a program with floating numbers tells apart.
+        assert!(offset(511) + (1 << OWN_BITS) <= 1 << 53);
+    }
+
+    #[pg_extern]
+    fn names_are_written_as_in_sql() {
+        assert_eq!(name("srv1", "docs"), "srv1.docs");
+        assert_eq!(name("East Coast", "Docs"), "\"East Coast\".\"Docs\"");
+    }
+}

@@ -1,0 +1,412 @@
+//! A search of a pipeline whose chunks are those of pipelines in other databases.
+//!
+//! The question is embedded here, once. What is asked of the shards goes over foreign tables, as the caller: who he is
+//! mapped to on a server decides what he sees there. Each statement has a branch for every shard, in a form for which
+//! postgres_fdw sends order and limit along and asks all shards at the same time.
+//!
+//! Words are ranked by the statistics of all shards, which are fetched first. So scores are those of a single
+//! server that has all chunks, and no shard's own idea of which words are rare counts.
+
+use std::collections::{HashMap, HashSet};
+use std::panic::AssertUnwindSafe;
+
+use pgrx::PgTryBuilder;
+use pgrx::pg_sys::panic::CaughtError;
+use pgrx::prelude::*;
+
+use super::Search;
+use super::filter_sql::FilterSql;
+use super::lexical_index::lexical_index;
+use super::statement::Statements;
+use crate::error::{Error, ErrorKind, Result};
+use crate::pg::catalog::operator::Operators;
+use crate::pg::catalog::pipeline::{self, Pipeline};
+use crate::pg::catalog::shard::{self, Shard};
+use crate::pg::catalog::view::{self, ViewColumn};
+use crate::pg::index::bm25;
+use crate::pg::ragd::trace;
+use crate::pg::server::error::{code_text, raise, raise_as};
+use crate::pg::server::role::LocalSettings;
+use crate::pg::server::sql::{query, render, required};
+use crate::pg::server::transaction::in_subtransaction;
+use crate::pg::server::vector::Vector;
+use crate::pg::server::{prepared, sql};
+use crate::retrieve::filter::Comparison;
+use crate::retrieve::fusion::FusedCandidate;
+
+/// The shards of the pipeline that is searched.
+#[derive(Default)]
+pub struct SearchedShards {
+    /// All of them, in their order; none of a pipeline that has its chunks here.
+    pub all: Vec<Shard>,
+    /// The columns of their foreign tables besides the number of the chunk, as SQL.
+    pub columns: String,
+}
+
+/// A shard that did not answer.
+struct LostShard {
+    sqlstate: String,
+    message: String,
+    detail: Option<String>,
+}
+
+impl SearchedShards {
+    /// Those of a pipeline.
+    pub fn of(pipeline: &Pipeline) -> Result<Self> {
+        if !pipeline.has_shards {
+            return Ok(SearchedShards::default());
+        }
+        let columns = view::columns(pipeline.view.oid)?;
+        let others = columns.iter().filter(|column| column.name != "chunk_id");
+        let columns: Vec<String> = others.map(|column| format!("c.{}", column.name)).collect();
+        Ok(SearchedShards { all: shard::of(pipeline)?, columns: columns.join(", ") })
+    }
+
+    /// What users call the shard that a chunk is of.
+    pub fn name_of(&self, chunk_id: i64) -> Option<Box<str>> {
+        let number = shard::number_of(chunk_id);
+        let own = self.all.iter().find(|shard| shard.number == number);
+        own.map(|shard| shard.name().into_boxed_str())
+    }
+}
+
+/// What all shards put forward, where `of` makes a statement of how the number of a chunk is written, a relation, and
+/// the parameter that says how many it gives.
+pub(super) fn found(shards: &[&Shard], of: impl Fn(&str, &str, &str) -> String) -> String {
+    let branch = |shard: &&Shard| {
+        let offset = shard.offset().to_string();
+        let chunk_id = render(query!(retrieve.chunk_id_of_shard), &[("offset", &offset)]);
+        format!("({})", of(&chunk_id, &shard.relation.sql, "$7"))
+    };
+    let branches: Vec<String> = shards.iter().map(branch).collect();
+    render(query!(shard.found), &[("branches", &branches.join("\nUNION ALL\n"))])
+}
+
+/// How many chunks each shard is asked for, of which the best `most` of all are wanted: its share if they are spread
+/// by chance, and six standard deviations more. What comes from a shard is read digit by digit, which takes longer than to
+/// find it.
+pub(super) fn share_of(most: i64, shards: usize) -> i64 {
+    let expected = most as f64 / shards.max(1) as f64;
+    ((expected + 6.0 * expected.sqrt()).ceil() as i64).min(most)
+}
+
+/// Whether a shard has given as many of what was `found` as it was asked for, so that it may have others that belong to
+/// the best `most`.
+pub(super) fn is_cut(found: &[FusedCandidate], share: i64, most: i64) -> bool {
+    let mut given: HashMap<i32, i64> = HashMap::new();
+    for one in found {
+        *given.entry(shard::number_of(one.chunk_id)).or_default() += 1;
+    }
+    share < most && given.values().any(|count| *count >= share)
+}
+
+/// The chunks whose keys a parameter has, as a relation with these columns.
+pub(super) fn chunks(shards: &[&Shard], columns: &str, keys: &str) -> String {
+    of_keys(shards, query!(shard.chunks_branch), keys, &[("columns", columns)])
+}
+
+/// The chunks of the documents of which some chunks are, as a relation with these columns.
+pub(super) fn documents(shards: &[&Shard], columns: &str, key: &ViewColumn, keys: &str) -> String {
+    let operators = Operators::of(key.type_oid);
+    let equal = operators.operator(Comparison::Equal);
+    let values = [
+        ("columns", columns),
+        ("key", key.name.as_str()),
+        ("cast", &operators.cast),
+        ("equal", &equal),
+    ];
+    of_keys(shards, query!(shard.documents_branch), keys, &values)
+}
+
+fn of_keys(shards: &[&Shard], template: &str, keys: &str, values: &[(&str, &str)]) -> String {
+    let branch = |shard: &&Shard| {
+        let (offset, next) = (shard.offset().to_string(), shard.end().to_string());
+        let own = [("offset", &*offset), ("next", &next), ("keys", keys)];
+        let own = render(query!(shard.own_chunks), &own);
+        let of_shard = [("offset", &*offset), ("table", &shard.relation.sql), ("own", &own)];
+        render(template, &[&of_shard, values].concat())
+    };
+    let branches: Vec<String> = shards.iter().map(branch).collect();
+    render(query!(shard.chunks), &[("branches", &branches.join("\nUNION ALL\n"))])
+}
+
+impl Search {
+    /// By which statistics words are ranked: the parameters of the formula, the number of all chunks, the sum of
+    /// their lengths, and of each of `words`, a tsquery, in how many chunks it is. No words have no frequencies.
+    pub(super) fn statistics(
+        &self,
+        statements: &Statements<'_>,
+        words: Option<&str>,
+    ) -> Result<Vec<f64>> {
+        let settings = bm25::settings();
+        let mut statistics = vec![settings.k1, settings.b];
+        let counted = match words {
+            Some(words) => self.counted(&statements.shards, words)?,
+            None => vec![0.0; 2],
+        };
+        statistics.extend(counted);
+        Ok(statistics)
+    }
+
+    /// The sums of what the shards count.
+    fn counted(&self, shards: &[&Shard], words: &str) -> Result<Vec<f64>> {
+        let branch = |shard: &&Shard| {
+            let values = [
+                ("number", &*shard.number.to_string()),
+                ("table", &shard.description.sql),
+                ("remote", &pgrx::spi::quote_literal(&shard.remote)),
+            ];
+            render(query!(shard.statistics_branch), &values)
+        };
+        let branches: Vec<String> = shards.iter().map(branch).collect();
+        let values = [("branches", branches.join("\nUNION ALL\n"))];
+        let statement =
+            render(query!(shard.statistics), &values.each_ref().map(|(a, b)| (*a, &**b)));
+        // What groups is the other server, which alone can count.
+        let mut settings = LocalSettings::new();
+        settings.set(c"enable_hashagg", c"off");
+        settings.set(c"enable_sort", c"off");
+        let found = prepared::rows_planned_for_values(&statement, &[words.into()], |row| {
+            let counted = required(row.get::<Vec<f64>>(3)?)?;
+            Ok((required(row.get::<i32>(1)?)?, required(row.get::<String>(2)?)?, counted))
+        })?;
+        drop(settings);
+        let mut sums: Vec<f64> = Vec::new();
+        for shard in shards {
+            let Some((_, model, counted)) = found.iter().find(|it| it.0 == shard.number) else {
+                return Err(gone(shard, self.pipeline()));
+            };
+            if *model != self.pipeline().model {
+                return Err(other_model(shard, model, self.pipeline()));
+            }
+            sums.resize(sums.len().max(counted.len()), 0.0);
+            sums.iter_mut().zip(counted).for_each(|(sum, more)| *sum += more);
+        }
+        Ok(sums)
+    }
+
+    /// Has those of `lexical` a similarity that are not among the nearest. Vectors do not travel with all texts that a
+    /// shard puts forward, since most of them are not kept.
+    pub(super) fn add_similarities(
+        &self,
+        statements: &Statements<'_>,
+        vector: &Vector,
+        dense: &[FusedCandidate],
+        lexical: &mut [FusedCandidate],
+    ) -> Result<()> {
+        let known: HashSet<i64> = dense.iter().map(|one| one.chunk_id).collect();
+        let others = lexical.iter().map(|one| one.chunk_id).filter(|id| !known.contains(id));
+        let others: Vec<i64> = others.collect();
+        if others.is_empty() {
+            return Ok(());
+        }
+        let arguments = [vector.clone().into(), others.into()];
+        let found = prepared::rows(&statements.similarities(), &arguments, |row| {
+            Ok((required(row.get::<i64>(1)?)?, row.get::<f64>(2)?))
+        })?;
+        let found: HashMap<i64, Option<f64>> = found.into_iter().collect();
+        for one in lexical {
+            one.similarity = one.similarity.or(found.get(&one.chunk_id).copied().flatten());
+        }
+        Ok(())
+    }
+
+    /// Does `work` with the statements for all shards, or for those that answer if the options are content with
+    /// them. Fails with the server's SQLSTATE where one does not answer, and they are not, or none answers.
+    pub(super) fn asking<T>(
+        &self,
+        filter: &FilterSql,
+        work: impl Fn(&Statements<'_>) -> Result<T>,
+    ) -> Result<T> {
+        let mut statements = Statements::new(self, filter);
+        if statements.shards.is_empty() {
+            return work(&statements);
+        }
+        if !self.options.partial {
+            return match noticing_loss(|| work(&statements)) {
+                Ok(done) => done,
+                Err(lost) => lost.raise(&statements.shards, self.pipeline()),
+            };
+        }
+        let begun = trace::depth();
+        loop {
+            let failure = match in_subtransaction(|| Ok(work(&statements))) {
+                Ok(done) => return done,
+                Err(failure) if is_loss(&failure.sqlstate) => failure,
+                Err(failure) => raise(&failure),
+            };
+            trace::close(begun);
+            let lost =
+                LostShard { sqlstate: failure.sqlstate, message: failure.message, detail: None };
+            let dead = dead(&statements.shards);
+            if dead.is_empty() || dead.len() == statements.shards.len() {
+                lost.raise(&statements.shards, self.pipeline());
+            }
+            statements.shards.retain(|shard| !dead.contains(&shard.number));
+            self.tell_missing(&statements.shards, &dead, &lost.message);
+        }
+    }
+
+    /// Says which shards an answer is without.
+    fn tell_missing(&self, asked: &[&Shard], dead: &[i32], why: &str) {
+        let name = &self.pipeline().name;
+        let missing = self.shards.all.iter().filter(|shard| dead.contains(&shard.number));
+        for shard in missing {
+            warning!(
+                "shard \"{}\" of pipeline \"{name}\" does not answer, and is left out: {why}",
+                shard.name()
+            );
+        }
+        let is_asked = |shard: &&Shard| asked.iter().any(|it| it.number == shard.number);
+        let missing = self.shards.all.iter().filter(|shard| !is_asked(shard)).map(Shard::name);
+        let missing: Vec<String> = missing.collect();
+        let detail = format!("without {}", missing.join(", "));
+        trace::done("shards", detail, std::time::Duration::ZERO, Default::default());
+    }
+}
+
+/// Does `work`, and gives as a value that a shard did not answer. After that the error must be raised again, since the
+/// transaction is as PostgreSQL has left it.
+fn noticing_loss<T>(work: impl FnOnce() -> Result<T>) -> Result<Result<T>, LostShard> {
+    PgTryBuilder::new(AssertUnwindSafe(|| Ok(work())))
+        .catch_others(|error| match LostShard::of(&error) {
+            Some(lost) => Err(lost),
+            None => error.rethrow(),
+        })
+        .execute()
+}
+
+/// Whether an error says that a server is not there: no connection, or one that is just being ended.
+fn is_loss(sqlstate: &str) -> bool {
+    sqlstate.starts_with("08") || sqlstate.starts_with("57P0")
+}
+
+/// The numbers of the shards that do not answer.
+fn dead(shards: &[&Shard]) -> Vec<i32> {
+    let answers = |shard: &Shard| {
+        let statement = render(query!(shard.probe), &[("table", &shard.relation.sql)]);
+        in_subtransaction(|| sql::rows(&statement, &[], |_| Ok(())))
+    };
+    let is_dead = |shard: &&&Shard| match answers(shard) {
+        Ok(_) => false,
+        Err(failure) if is_loss(&failure.sqlstate) => true,
+        Err(failure) => raise(&failure),
+    };
+    shards.iter().filter(is_dead).map(|shard| shard.number).collect()
+}
+
+impl LostShard {
+    fn of(error: &CaughtError) -> Option<LostShard> {
+        // Our own errors have such codes, too, where ragd does not answer.
+        let CaughtError::PostgresError(report) = error else { return None };
+        let sqlstate = code_text(report.sql_error_code() as i32);
+        is_loss(&sqlstate).then(|| LostShard {
+            sqlstate,
+            message: report.message().to_owned(),
+            detail: report.detail().map(str::to_owned),
+        })
+    }
+
+    /// Raises it as an error that says which of `shards` it was, as far as that is known.
+    fn raise(self, shards: &[&Shard], pipeline: &Pipeline) -> ! {
+        let is_named = |shard: &&&Shard| self.message.contains(&format!("\"{}\"", shard.server));
+        let named: Vec<String> = shards.iter().filter(is_named).map(|it| it.name()).collect();
+        let which = match named.as_slice() {
+            [] => {
+                let all: Vec<String> = shards.iter().map(|shard| shard.name()).collect();
+                format!("one of the shards {}", all.join(", "))
+            }
+            named => format!("shard \"{}\"", named.join("\", \"")),
+        };
+        let name = &pipeline.name;
+        let detail = match self.detail {
+            Some(detail) => format!("{}: {detail}", self.message),
+            None => self.message,
+        };
+        let hint = "Bring the server back, take the shard out with rag_alter_pipeline(..., shards => ...), or have the others answer with options => '{\"retrieve\": {\"partial\": true}}'.";
+        let message = format!("{which} of pipeline \"{name}\" does not answer");
+        raise_as(&self.sqlstate, message, Some(detail), Some(hint.to_owned()))
+    }
+}
+
+fn gone(shard: &Shard, pipeline: &Pipeline) -> Error {
+    let (name, remote, server) = (&pipeline.name, &shard.remote, &shard.server);
+    let message = format!(
+        "pipeline \"{remote}\", a shard of \"{name}\", is not there on server \"{server}\""
+    );
+    Error::new(ErrorKind::UndefinedObject, message)
+        .hint("It was dropped or renamed, or the role of the user mapping may not read it.")
+}
+
+fn other_model(shard: &Shard, model: &str, pipeline: &Pipeline) -> Error {
+    let (name, own) = (&pipeline.name, &pipeline.model);
+    let message = format!(
+        "pipeline \"{name}\" has model \"{own}\", and its shard \"{}\" now has \"{model}\"",
+        shard.name()
+    );
+    Error::new(ErrorKind::DimensionMismatch, message)
+        .hint("Once all shards have the same model, drop the pipeline and create it again.")
+}
+
+/// How frequent the words of a tsquery are in a pipeline of this database, for the one that has it as a shard.
+///
+/// Fails where it is called here for another database, which is when postgres_fdw has not sent the call.
+///
+/// # Safety
+///
+/// `words` is a tsquery that is not NULL.
+pub unsafe fn own_statistics(
+    pipeline: i32,
+    database: i64,
+    words: pg_sys::Datum,
+) -> Result<Vec<f64>> {
+    if database != database_number() {
+        let message = "the words of another database cannot be counted here";
+        return Err(Error::new(ErrorKind::NotInState, message).hint(
+            "The foreign server sends no functions of pg_rag: ALTER SERVER ... OPTIONS (SET extensions 'vector, pg_rag').",
+        ));
+    }
+    let found = pipeline::by_id(pipeline)?.ok_or_else(|| {
+        let message = format!("there is no pipeline {pipeline}");
+        Error::new(ErrorKind::UndefinedObject, message)
+    })?;
+    let index = lexical_index(found.view.oid, found.source.oid);
+    // SAFETY: by this function's contract.
+    unsafe { bm25::word_figures(index, words) }
+}
+
+/// A number that no other database has: the server's identifier with the database's OID in its upper half.
+pub fn database_number() -> i64 {
+    // SAFETY: reads what the process knows of its server and database.
+    unsafe {
+        pg_sys::GetSystemIdentifier() as i64 ^ (i64::from(pg_sys::MyDatabaseId.to_u32()) << 32)
+    }
+}
+
+#[cfg(feature = "pg_test")]
+mod tests {
+    use pgrx::pg_extern;
+
+    use super::*;
+
+    #[pg_extern]
+    fn a_shard_is_asked_for_its_share_and_more() {
+        assert_eq!([1, 2, 4].map(|shards| share_of(100, shards)), [100, 93, 55]);
+        assert_eq!((share_of(8, 3), share_of(1, 256), share_of(100_000, 4)), (8, 1, 25_949));
+    }
+
+    #[pg_extern]
+    fn a_shard_that_has_more_than_its_share_is_asked_again() {
+        let found = |of_first: i64, of_second: i64| -> Vec<FusedCandidate> {
+            let of = |number, count| (0..count).map(move |id| shard::offset(number) + id);
+            let ids = of(1, of_first).chain(of(2, of_second));
+            let found =
+                ids.map(|chunk_id| FusedCandidate { chunk_id, similarity: None, lexical: None });
+            found.collect()
+        };
+        assert!(!is_cut(&found(10, 9), 11, 20));
+        assert!(is_cut(&found(11, 9), 11, 20));
+        assert!(!is_cut(&found(20, 0), 20, 20));
+        assert!(!is_cut(&[], 1, 20));
+    }
+}
