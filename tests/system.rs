@@ -91,6 +91,8 @@ mod provider;
 mod python;
 #[path = "support/random.rs"]
 mod random;
+#[path = "system/redact.rs"]
+mod redact;
 #[path = "system/represent.rs"]
 mod represent;
 #[path = "system/rerank.rs"]
