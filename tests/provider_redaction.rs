@@ -226,7 +226,10 @@ fn tools(turns: Vec<ToolTurn>) -> ToolUse {
         description: "searches as anna@example.com".into(),
         parameters: parameters.to_string(),
     };
-    let message = Message { role: "user".into(), content: format!("Choose a step. {QUESTION}") };
+    let message = Message {
+        role: "user".into(),
+        content: format!("Choose a step for Herr Anna Schmidt. {QUESTION}"),
+    };
     let schema = json!({"type": "object", "required": ["step"], "examples": ["10.1.2.3"]});
     let otherwise = WithoutTools { messages: vec![message], schema: schema.to_string() };
     ToolUse { tools: vec![tool], turns, otherwise }
@@ -329,7 +332,8 @@ fn passages_are_ranked_without_personal_data() {
     for api in ["openai", "cohere", "voyage"] {
         let items =
             json!([{"index": 0, "relevance_score": 0.9}, {"index": 1, "relevance_score": 0.1}]);
-        let reply = json!({"results": items, "data": items});
+        let list = if api == "voyage" { "data" } else { "results" };
+        let reply = json!({list: items});
         let server = Server::play([Reply::json(200, &reply.to_string())]);
         let passages = vec![
             "bob@example.com and anna@example.com".to_owned(),

@@ -114,7 +114,7 @@ fn beside(text: &str, at: usize, (cue, end): (Cue, usize)) -> Option<Range<usize
 
 /// A name and how many words it has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Name {
+struct PersonName {
     start: usize,
     end: usize,
     words: usize,
@@ -130,7 +130,7 @@ fn skipped(text: &str, at: usize, signs: &[char]) -> usize {
         .sum::<usize>()
 }
 
-fn behind_title(text: &str, at: usize, end: usize) -> Option<Name> {
+fn behind_title(text: &str, at: usize, end: usize) -> Option<PersonName> {
     const AMBIGUOUS: [&str; 5] = ["Miss", "M", "Ms", "Sr", "Sig"];
     let title = &text[at..end];
     let rest = title.chars().skip(1).collect::<String>();
@@ -181,7 +181,7 @@ fn begins_field(text: &str, at: usize) -> bool {
         || head.ends_with(['\n', '\r', ',', ';', '|', '(', '{', '[', '<', '.', '，', '；', '。'])
 }
 
-fn behind_colon(text: &str, at: usize, end: usize) -> Option<Name> {
+fn behind_colon(text: &str, at: usize, end: usize) -> Option<PersonName> {
     let markup = [' ', '\t', '*', '_', '"', '\'', '`', '\u{a0}'];
     let colon = skipped(text, end, &markup);
     let is_colon = begins_field(text, at) && text[colon..].starts_with([':', '：']);
@@ -189,14 +189,14 @@ fn behind_colon(text: &str, at: usize, end: usize) -> Option<Name> {
     name_or_run(text, skipped(text, start, &markup))
 }
 
-fn behind_salutation(text: &str, at: usize, end: usize) -> Option<Name> {
+fn behind_salutation(text: &str, at: usize, end: usize) -> Option<PersonName> {
     let head = text[..at].trim_end_matches([' ', '\t', '>']);
     let begins = head.is_empty() || head.ends_with('\n');
     let name = begins.then(|| name(text, skipped(text, end, &[' ', '\u{a0}']))).flatten()?;
     after(text, name.end).is_none_or(|c| matches!(c, ',' | '!' | ':' | '\n' | '\r')).then_some(name)
 }
 
-fn below(text: &str, end: usize) -> Option<Name> {
+fn below(text: &str, end: usize) -> Option<PersonName> {
     let start = skipped(text, end, &[',', '!', '.', ' ', '\r', '\n']);
     let is_below = text[end..start].contains('\n');
     let name = is_below.then(|| name(text, start)).flatten()?;
@@ -227,20 +227,20 @@ fn is_kana(c: char) -> bool {
 }
 
 /// A name, or a run of two to four characters of a script without spaces.
-fn name_or_run(text: &str, at: usize) -> Option<Name> {
+fn name_or_run(text: &str, at: usize) -> Option<PersonName> {
     let run: Vec<char> = text[at..].chars().take(5).take_while(|c| is_unspaced(*c)).collect();
     match run.len() {
         0 => name(text, at),
         2..=4 => {
             let end = at + run.iter().map(|c| c.len_utf8()).sum::<usize>();
-            Some(Name { start: at, end, words: 2 })
+            Some(PersonName { start: at, end, words: 2 })
         }
         _ => None,
     }
 }
 
 /// The name that begins at the byte `at`.
-fn name(text: &str, at: usize) -> Option<Name> {
+fn name(text: &str, at: usize) -> Option<PersonName> {
     if before(text, at).is_some_and(is_of_word) {
         return None;
     }
@@ -257,7 +257,7 @@ fn name(text: &str, at: usize) -> Option<Name> {
         full += usize::from(!said.ends_with('.'));
     }
     // Initials alone are an abbreviation.
-    (full > 0).then_some(Name { start: at, end, words: count })
+    (full > 0).then_some(PersonName { start: at, end, words: count })
 }
 
 /// The next word of a name that has a word up to the byte `end`; particles may stand between.

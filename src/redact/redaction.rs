@@ -28,7 +28,7 @@ pub struct ReplacedValue {
 /// where it is first replaced, so numbers follow the order of the texts.
 #[derive(Clone, Debug, Default)]
 pub struct Redaction {
-    known: HashMap<String, KnownValue>,
+    known: HashMap<String, LearnedValue>,
     /// By a value's first word, where in the value it begins and how long the value is.
     places: HashMap<String, BTreeSet<ValuePlace>>,
     values: HashMap<Placeholder, String>,
@@ -36,7 +36,7 @@ pub struct Redaction {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct KnownValue {
+struct LearnedValue {
     kind: PiiKind,
     /// That of its placeholder, once it has one.
     number: Option<u32>,
@@ -151,7 +151,7 @@ impl Redaction {
         if self.known.contains_key(value) {
             return;
         }
-        self.known.insert(value.to_owned(), KnownValue { kind, number: None });
+        self.known.insert(value.to_owned(), LearnedValue { kind, number: None });
         if let Some((offset, word)) = words(value, &mut || {}).next() {
             let place = ValuePlace { length: std::cmp::Reverse(value.len()), offset };
             self.places.entry(word.to_owned()).or_default().insert(place);
@@ -170,7 +170,7 @@ impl Redaction {
 
     /// The placeholder of a known value; a new one where it has none.
     fn placeholder(&mut self, value: &str) -> Option<Placeholder> {
-        let KnownValue { kind, number } = *self.known.get(value)?;
+        let LearnedValue { kind, number } = *self.known.get(value)?;
         if let Some(number) = number {
             return Some(Placeholder { kind, number });
         }
