@@ -47,8 +47,9 @@ fn account(text: &str, at: usize) -> Option<Range<usize>> {
         groups.is_separated_by(&[" ", "-", "\u{a0}"]) && (5..=18).contains(&groups.digits().len())
     };
     let counts = (1..=groups.len()).rev();
-    let fitting = counts.map(|count| groups.first(count)).filter(is_account).map(|it| it.range());
-    let range = fitting.into_iter().find(|range| is_free_number(text, range))?;
+    let mut fitting =
+        counts.map(|count| groups.first(count)).filter(is_account).map(|it| it.range());
+    let range = fitting.find(|range| is_free_number(text, range))?;
     is_labelled(text, at, LABELS).then_some(range)
 }
 

@@ -43,7 +43,7 @@ fn is_of_issuer(digits: &str) -> bool {
         14 => matches!(first(2), 36 | 38 | 39) || (300..=305).contains(&first(3)),
         15 => matches!(first(2), 34 | 37),
         16 => {
-            matches!(first(1), 4)
+            first(1) == 4
                 || matches!(first(2), 35 | 51..=55 | 60 | 62 | 64 | 65 | 81)
                 || (2200..=2204).contains(&first(4))
                 || (2221..=2720).contains(&first(4))

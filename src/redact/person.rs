@@ -178,7 +178,8 @@ fn begins_field(text: &str, at: usize) -> bool {
     let head = text[near..at].trim_end_matches(is_markup);
     let is_first = head.is_empty() && near == 0;
     is_first
-        || head.ends_with(['\n', '\r', ',', ';', '|', '(', '{', '[', '<', '.', '，', '；', '。'])
+        || head
+            .ends_with(['\n', '\r', ',', ';', ':', '|', '(', '{', '[', '<', '.', '，', '；', '。'])
 }
 
 fn behind_colon(text: &str, at: usize, end: usize) -> Option<PersonName> {
@@ -301,7 +302,7 @@ fn name_word(text: &str, at: usize) -> Option<usize> {
     if let Some(owner) = word.strip_suffix("'s").or_else(|| word.strip_suffix("’s")) {
         end = at + owner.len();
     }
-    let goes_on = after(text, end).is_some_and(|c| is_of_word(c));
+    let goes_on = after(text, end).is_some_and(is_of_word);
     match letters {
         1 if text[end..].starts_with('.') => Some(end + 1),
         // A letter of a script that has no capitals may be a word.

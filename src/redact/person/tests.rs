@@ -29,6 +29,8 @@ fn fields_announce_names() {
         &["Anna", "Anna Maria Roth"],
     );
     check("Patient: Ng, Kunde: Jörg Weiß; ФИО: Иван Петров", &["Ng", "Jörg Weiß", "Иван Петров"]);
+    check("Metadata: lang: en; author: Anna Schmidt", &["Anna Schmidt"]);
+    check("Metadata: author: Anna Schmidt; lang: en", &["Anna Schmidt"]);
     check("姓名：王小明，性别", &["王小明"]);
     check("الاسم: أحمد علي", &["أحمد علي"]);
 }
