@@ -97,7 +97,7 @@ pub fn national_ids(text: &str, interrupt: &mut dyn FnMut()) -> Vec<Range<usize>
 
 impl NationalId {
     fn find(&self, text: &str, at: usize) -> Option<Range<usize>> {
-        let fits = |shape: &&&str| has_shape(text[at..].as_bytes(), shape.as_bytes());
+        let fits = |shape: &&&str| has_shape(&text.as_bytes()[at..], shape.as_bytes());
         let shape = self.shapes.iter().find(fits)?;
         let range = at..at + shape.len();
         let plain: String =
