@@ -17,6 +17,7 @@ pub mod vector;
 
 pub mod guarded_sql;
 pub mod parse;
+pub mod redact;
 
 pub mod chunk;
 pub mod embed;

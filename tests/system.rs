@@ -91,6 +91,8 @@ mod provider;
 mod python;
 #[path = "support/random.rs"]
 mod random;
+#[path = "system/redact.rs"]
+mod redact;
 #[path = "system/relations.rs"]
 mod relations;
 #[path = "system/represent.rs"]

@@ -92,6 +92,23 @@ IMMUTABLE STRICT PARALLEL SAFE COST 10000
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_faithfulness_wrapper';
 COMMENT ON FUNCTION rag_faithfulness IS 'how well a context supports an answer, from 0 to 1: as well as its weakest claim';
 
+CREATE FUNCTION rag_redact(input text) RETURNS text
+STABLE STRICT PARALLEL SAFE COST 10000
+LANGUAGE c AS 'MODULE_PATHNAME', 'rag_redact_wrapper';
+COMMENT ON FUNCTION rag_redact IS 'a text with placeholders for its personal data, as a server with the option redact gets it to read';
+
+CREATE FUNCTION rag_redactions(
+    input text
+) RETURNS TABLE (
+    placeholder text,
+    kind        text,
+    start_char  integer,
+    end_char    integer
+)
+STABLE STRICT PARALLEL SAFE COST 10000 ROWS 10
+LANGUAGE c AS 'MODULE_PATHNAME', 'rag_redactions_wrapper';
+COMMENT ON FUNCTION rag_redactions IS 'what rag_redact replaces in a text, and where';
+
 -- Functions over pipelines.
 
 CREATE FUNCTION rag_create_pipeline(

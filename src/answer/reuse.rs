@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use crate::redact::find::find;
 use crate::text::marker::markers;
 use crate::text::words::{Word, words};
 
@@ -18,14 +19,21 @@ use crate::text::words::{Word, words};
 const NEGATIONS: [&str; 11] =
     ["cannot", "kein", "neither", "never", "nicht", "no", "none", "nor", "not", "ohne", "without"];
 
-/// Whether both questions name the same numbers and names, and negate alike.
+/// Whether both questions name the same numbers, names and personal data, and negate alike. Of a model that gets no
+/// personal data to read, the vectors of two questions about two persons are the same.
 #[must_use]
 pub fn are_alike(first: &str, second: &str) -> bool {
+    let is_about_others = personal_data(first) != personal_data(second);
     let (first, second) = (words(first), words(second));
-    numbers(&first) == numbers(&second)
+    !is_about_others
+        && numbers(&first) == numbers(&second)
         && is_negated(&first) == is_negated(&second)
         && names_are_named(&first, &second)
         && names_are_named(&second, &first)
+}
+
+fn personal_data(question: &str) -> BTreeSet<&str> {
+    find(question, &mut || {}).into_iter().map(|span| &question[span.range]).collect()
 }
 
 fn numbers(words: &[Word]) -> BTreeSet<&str> {
@@ -106,6 +114,8 @@ mod tests {
             ("Is it written in C?", "Is it written in R?", false),
             ("Why don\u{2019}t the lights work?", "Why don't the lights work?", true),
             ("Why don't the lights work?", "Why do the lights work?", false),
+            ("Who is a@b.de?", "Who is c@b.de?", false),
+            ("Who wrote from a@b.de?", "Who has written from a@b.de?", true),
             ("", "", true),
         ] {
             assert_eq!(are_alike(first, second), expected, "{first} {second}");

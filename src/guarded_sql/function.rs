@@ -146,7 +146,12 @@ const UNINTERRUPTIBLE: &[&str] = &["xmlexists", "xpath", "xpath_exists"];
 
 /// Stable functions of pg_rag's that neither use a model nor read documents, by symbol. All others do,
 /// and may send what they are given to a provider.
-const WITHOUT_MODEL: &[&str] = &["rag_bm25_distance_wrapper", "rag_template_get_wrapper"];
+const WITHOUT_MODEL: &[&str] = &[
+    "rag_bm25_distance_wrapper",
+    "rag_redact_wrapper",
+    "rag_redactions_wrapper",
+    "rag_template_get_wrapper",
+];
 
 /// Functions of pg_rag's that read pipelines although they are marked as immutable, by symbol.
 const READ_PIPELINES: &[&str] = &["rag_shard_statistics_wrapper"];

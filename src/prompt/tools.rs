@@ -11,6 +11,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::messages::Message;
+use crate::redact::redaction::ReplacedValue;
 
 /// A tool that a language model may call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -48,6 +49,8 @@ pub struct ToolReply {
     pub calls: Vec<RequestedCall>,
     /// The message with these calls as the provider wants it back, as JSON.
     pub verbatim: String,
+    /// What stands for personal data in that message, where the provider does not get to read them; else nothing.
+    pub replaced: Vec<ReplacedValue>,
 }
 
 /// A reply with calls, and what came of them.

@@ -89,7 +89,7 @@ mod tests {
             prompt_tokens: None,
             completion_tokens,
             attempts: 1,
-            tools: Some(ToolReply { calls: Vec::new(), verbatim: verbatim.into() }),
+            tools: Some(ToolReply { verbatim: verbatim.into(), ..ToolReply::default() }),
         };
         assert_eq!(generated(Some(7), "{}").written(), 7);
         assert_eq!(generated(None, "").written(), tokens_of(8));

@@ -33,7 +33,7 @@ pub use child::{ChildJob, ParseJob, ParseOutcome, SchemaOutcome};
 pub use generate::{GenerateMany, GenerateOutcome, GenerateRequest, Generated};
 pub use network::{
     CallLimits, GgufFile, HostRules, KeySource, LOCAL_API, Network, PROVIDER_APIS, PrivateHosts,
-    ProviderConfig, Special, ToolCalling, USUAL_LOCAL_CONTEXT, has_fit_port,
+    ProviderConfig, RedactionPolicy, Special, ToolCalling, USUAL_LOCAL_CONTEXT, has_fit_port,
 };
 
 /// Longest body of a frame, in bytes: a text value of PostgreSQL has at most 1 GB.
@@ -328,7 +328,8 @@ impl EmbedRequest {
             KeySource::File(path) => ["file", path],
             KeySource::Environment(name) => ["environment", name],
         };
-        let said = format!("{:?}", (api, base_url, model, self.dimension, network, key));
+        let redact = self.provider.special.redact;
+        let said = format!("{:?}", (api, base_url, model, self.dimension, network, key, redact));
         Sha256::digest(said).iter().map(|byte| format!("{byte:02x}")).collect()
     }
 }

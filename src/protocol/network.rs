@@ -57,6 +57,18 @@ pub struct Special {
     pub file: Option<GgufFile>,
     /// How the model is offered what it may call.
     pub tools: ToolCalling,
+    /// What of the texts is not sent.
+    pub redact: RedactionPolicy,
+}
+
+/// What of the texts that are to be sent is replaced by placeholders.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum RedactionPolicy {
+    /// Texts are sent as they are.
+    #[default]
+    Nothing,
+    /// Personal data, as far as [`redact`](crate::redact) knows them.
+    Pii,
 }
 
 /// How a model is offered what it may call.

@@ -30,7 +30,8 @@
 //! * [`cooldown`] says how long a provider that is busy is left alone, by all sessions,
 //! * [`limit`] says which call is next where calls are limited, [`circuit_breaker`] which provider is down,
 //! * [`provider_state`] holds the cooldowns and what else is known of providers,
-//! * [`errors`] says in words what went wrong and what can be done.
+//! * [`errors`] says in words what went wrong and what can be done,
+//! * [`redaction`] keeps personal data from those who shall not have them.
 //!
 //! All of it runs in ragd and blocks the thread of the connection that asked. That is fine: the
 //! thread does nothing else, and looks every 50 ms whether its client still waits.
@@ -55,6 +56,7 @@ pub mod local;
 mod ollama;
 mod openai;
 mod provider_state;
+mod redaction;
 mod rerank;
 mod retry;
 mod sampling;
@@ -88,7 +90,9 @@ pub fn generate(
     gone: &dyn Fn() -> bool,
 ) -> Result<Generated> {
     apis::check(&request.provider, Ability::Generate)?;
-    let write = |request: &GenerateRequest| write(request, memory, gone);
+    let write = |request: &GenerateRequest| {
+        redaction::around(request, |request| write(request, memory, gone))
+    };
     match (&request.tools, &request.schema) {
         (Some(used), _) => tools::written(request, used, checker, write),
         (None, None) => write(request),
@@ -132,6 +136,17 @@ pub fn generate_stream(
         hear(&generated.text)?;
         return Ok(generated);
     }
+    redaction::around_stream(request, hear, |request, hear| {
+        write_stream(request, memory, gone, hear)
+    })
+}
+
+fn write_stream(
+    request: &GenerateRequest,
+    memory: &ProviderMemory,
+    gone: &dyn Fn() -> bool,
+    hear: &mut dyn FnMut(&str) -> Result<()>,
+) -> Result<Generated> {
     match request.provider.api.as_str() {
         "anthropic" => chat::generate_stream::<anthropic::Messages>(request, memory, gone, hear),
         "ollama" => chat::generate_stream::<ollama::chat::OllamaChat>(request, memory, gone, hear),
@@ -157,6 +172,8 @@ pub fn embed(
     gone: &dyn Fn() -> bool,
 ) -> Result<Embedded> {
     apis::check(&request.provider, Ability::Embed)?;
+    let hidden = redaction::hides(&request.provider).then(|| redaction::to_embed(request));
+    let request = hidden.as_ref().unwrap_or(request);
     match request.provider.api.as_str() {
         "ollama" => embeddings::embed::<ollama::embeddings::OllamaEmbed>(request, memory, gone),
         "gemini" => embeddings::embed::<gemini::embeddings::GeminiEmbed>(request, memory, gone),
@@ -174,7 +191,8 @@ pub fn rerank(
     gone: &dyn Fn() -> bool,
 ) -> Result<Vec<f32>> {
     apis::check(&request.provider, Ability::Rerank)?;
-    rerank::rerank(request, memory, gone)
+    let hidden = redaction::hides(&request.provider).then(|| redaction::to_rerank(request));
+    rerank::rerank(hidden.as_ref().unwrap_or(request), memory, gone)
 }
 
 #[cfg(test)]

@@ -172,7 +172,7 @@ pub fn reply(calls: Vec<RequestedCall>, verbatim: &Value) -> ToolReply {
     });
     let calls: Vec<RequestedCall> = calls.collect();
     let verbatim = if calls.is_empty() { String::new() } else { verbatim.to_string() };
-    ToolReply { calls, verbatim }
+    ToolReply { calls, verbatim, replaced: Vec::new() }
 }
 
 /// Earlier turns as messages: each reply as it came, and behind it what `answers` makes of its results.

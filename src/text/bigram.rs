@@ -170,6 +170,11 @@ fn has_no_width(c: char) -> bool {
     matches!(c, '\u{200B}'..='\u{200D}' | '\u{2060}' | '\u{FE00}'..='\u{FE0F}' | '\u{E0100}'..='\u{E01EF}')
 }
 
+/// Whether `c` is a letter or digit of a script that puts no spaces between words.
+pub(crate) fn is_unspaced(c: char) -> bool {
+    !c.is_ascii() && c.is_alphanumeric() && script(c).is_some()
+}
+
 /// By blocks, so with the punctuation and the symbols that belong to a script.
 #[rustfmt::skip]
 fn script(c: char) -> Option<UnspacedScript> {

@@ -24,6 +24,7 @@ const STAGES: &[&str] = &[
     "src/vector",
     "src/guarded_sql",
     "src/parse",
+    "src/redact",
     "src/chunk",
     "src/embed",
     "src/pipeline.rs",

@@ -17,6 +17,7 @@ mod optimize;
 mod parse;
 mod pipeline;
 mod queue;
+mod redact;
 mod rerank;
 mod retrieve;
 mod shard;

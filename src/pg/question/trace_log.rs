@@ -6,11 +6,14 @@ use serde_json::Value;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::question::answer::Answer;
+use crate::pg::ragd::provider;
 use crate::pg::ragd::trace::TraceStep;
 use crate::pg::server::guc::TraceLevel;
 use crate::pg::server::json::Jsonb;
 use crate::pg::server::sql::query;
 use crate::pg::server::{random, role, sql, transaction};
+use crate::redact::json;
+use crate::redact::redaction::Redaction;
 
 /// What was asked, and what answered it.
 pub struct TracedQuestion {
@@ -41,18 +44,20 @@ pub fn keep(
         let sum = steps.iter().map(figure).fold(0, u64::saturating_add);
         i64::try_from(sum).unwrap_or(i64::MAX)
     };
+    let words =
+        if is_full { TracedWords::new(asked, answer, steps) } else { TracedWords::default() };
     let arguments = [
         id.into(),
         role::current_user().into(),
         asked.pipeline.as_str().into(),
         asked.strategy.as_str().into(),
         asked.llm.as_str().into(),
-        is_full.then_some(asked.question.as_str()).into(),
-        answer.text.as_deref().filter(|_| is_full).into(),
+        words.question.as_deref().into(),
+        words.answer.as_deref().into(),
         answer.supported.into(),
         answer.confidence.into(),
-        is_full.then(|| Jsonb(answer.citations.clone())).into(),
-        Jsonb(steps.iter().map(|step| step.to_json(is_full)).collect::<Value>()).into(),
+        words.citations.map(Jsonb).into(),
+        Jsonb(words.steps.unwrap_or_else(|| steps_of(steps, false))).into(),
         sum(|step| step.usage.embedding_tokens).into(),
         sum(|step| step.usage.llm_calls).into(),
         sum(|step| step.usage.llm_tokens).into(),
@@ -64,6 +69,52 @@ pub fn keep(
     let statement = query!(trace.insert);
     role::as_superuser(|| sql::execute(statement, &arguments))?;
     Ok(Some(id))
+}
+
+fn steps_of(steps: &[TraceStep], is_full: bool) -> Value {
+    steps.iter().map(|step| step.to_json(is_full)).collect()
+}
+
+/// What a trace has of the words of users and documents.
+#[derive(Default)]
+struct TracedWords {
+    question: Option<String>,
+    answer: Option<String>,
+    citations: Option<Value>,
+    steps: Option<Value>,
+}
+
+impl TracedWords {
+    /// All of them; with placeholders where personal data are kept from the server that wrote.
+    fn new(asked: &TracedQuestion, answer: &Answer, steps: &[TraceStep]) -> TracedWords {
+        let words = TracedWords {
+            question: Some(asked.question.clone()),
+            answer: answer.text.clone(),
+            citations: Some(answer.citations.clone()),
+            steps: Some(steps_of(steps, true)),
+        };
+        if provider::hides_pii(&asked.llm) { words.redacted() } else { words }
+    }
+
+    fn redacted(mut self) -> TracedWords {
+        let redaction = &mut Redaction::default();
+        let look: &mut dyn FnMut() = &mut || {
+            pgrx::check_for_interrupts!();
+        };
+        for text in [&self.question, &self.answer].into_iter().flatten() {
+            redaction.learn(text, look);
+        }
+        for document in [&self.citations, &self.steps].into_iter().flatten() {
+            json::learn(redaction, document, look);
+        }
+        for text in [&mut self.question, &mut self.answer].into_iter().flatten() {
+            *text = redaction.replace(text, look);
+        }
+        for document in [&mut self.citations, &mut self.steps].into_iter().flatten() {
+            json::replace(redaction, document, look);
+        }
+        self
+    }
 }
 
 /// Keeps what the caller thinks of an answer, of which the trace must be the caller's.

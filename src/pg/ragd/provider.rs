@@ -21,11 +21,12 @@ use crate::pg::server::sql::{self, query};
 use crate::pg::server::syscache;
 use crate::protocol::apis::default_base_url;
 use crate::protocol::{
-    KeySource, LOCAL_API, PROVIDER_APIS, ProviderConfig, Special, ToolCalling, has_fit_port,
+    KeySource, LOCAL_API, PROVIDER_APIS, ProviderConfig, RedactionPolicy, Special, ToolCalling,
+    has_fit_port,
 };
 
 const WRAPPER: &str = "rag_llm";
-const SERVER_OPTIONS: [&str; 16] = [
+const SERVER_OPTIONS: [&str; 17] = [
     "api",
     "base_url",
     "model",
@@ -42,6 +43,7 @@ const SERVER_OPTIONS: [&str; 16] = [
     "context_window",
     "tokenizer",
     "tools",
+    "redact",
 ];
 const KEY_OPTIONS: [&str; 3] = ["api_key", "api_key_file", "api_key_env"];
 
@@ -62,6 +64,12 @@ fn unknown_llm(name: &str) -> Error {
     Error::new(ErrorKind::UndefinedObject, message).hint(
         "rag.llm names 'extractive' or a server made with CREATE SERVER ... FOREIGN DATA WRAPPER rag_llm.",
     )
+}
+
+/// Whether personal data are kept from the foreign server `name`; not where there is none of that name.
+pub fn hides_pii(name: &str) -> bool {
+    let server = find(name).ok().flatten();
+    server.is_some_and(|it| OptionList(it.options).text("redact").is_some())
 }
 
 /// How much text a language model reads.
@@ -336,7 +344,8 @@ impl OptionList {
             0 => None,
             tokens => Some(tokens),
         };
-        Ok(Special { key_header, num_ctx, file: None, tools: self.tools()? })
+        let (tools, redact) = (self.tools()?, self.redact()?);
+        Ok(Special { key_header, num_ctx, file: None, tools, redact })
     }
 
     fn tools(&self) -> Result<ToolCalling> {
@@ -347,6 +356,15 @@ impl OptionList {
                 "tools must be native or json, not \"{other}\""
             ))
             .hint("native: as tools of the provider's protocol; json: as JSON of a schema.")),
+        }
+    }
+
+    fn redact(&self) -> Result<RedactionPolicy> {
+        match self.text("redact").as_deref() {
+            None => Ok(RedactionPolicy::Nothing),
+            Some("pii") => Ok(RedactionPolicy::Pii),
+            Some(other) => Err(Error::invalid(format!("redact must be pii, not \"{other}\""))
+                .hint("pii: personal data are replaced by placeholders; without the option nothing is.")),
         }
     }
 

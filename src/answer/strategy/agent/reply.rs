@@ -542,7 +542,7 @@ mod tests {
             arguments: (*arguments).to_owned(),
         };
         let calls = calls.iter().map(call).collect();
-        read_calls("beside", &ToolReply { calls, verbatim: String::new() }, &offers(), 3)
+        read_calls("beside", &ToolReply { calls, ..ToolReply::default() }, &offers(), 3)
     }
 
     fn said(reply: &AgentReply) -> Vec<Wished<String>> {

@@ -108,7 +108,7 @@ fn called(reply: ModelReply) -> ModelReply {
     };
     let calls: Vec<RequestedCall> = (1..).zip(reply.text.lines()).filter_map(call).collect();
     let text = if calls.is_empty() { reply.text.clone() } else { String::new() };
-    let tools = Some(ToolReply { calls, verbatim: reply.text });
+    let tools = Some(ToolReply { calls, verbatim: reply.text, ..ToolReply::default() });
     ModelReply { text, tools, ..reply }
 }
 

@@ -1,0 +1,95 @@
+//! # redact: which personal data stand in a text, and how is it read without them?
+//!
+//! ```text
+//! texts → personal data, each with its place → texts with placeholders │ a reply with placeholders → the reply
+//! ```
+//!
+//! What leaves for a provider shall not say who somebody is. [`find`] looks for personal data by rules: [`email`],
+//! [`credentials`] in addresses, [`iban`], [`card`] and [`national_id`] numbers with their check digits, [`ip`]
+//! addresses, [`phone`] numbers and [`account`] numbers by how they are written and what stands before them
+//! ([`label`]), and names of persons where the text itself says that they are some ([`person`], by the [`cue`]s of
+//! fifteen languages). What a rule has found in one text of a call is then replaced wherever it stands in all of them
+//! ([`redaction`]).
+//!
+//! A [`placeholder`] such as `[EMAIL_1]` stands for one value, letter by letter. What looks like a placeholder before
+//! anything was replaced is a value itself and gets one of its own, so each placeholder that is sent means one thing,
+//! and putting values back gives the text that was there. [`pieces`] does so while a reply comes in pieces, and
+//! [`json`] in the strings of a document that has to stay one.
+//!
+//! No value has a quotation mark, a backslash or a control character, so one can be put back into JSON as it is.
+
+mod account;
+mod boundary;
+mod card;
+mod credentials;
+mod cue;
+mod digits;
+mod email;
+pub mod find;
+mod iban;
+mod ip;
+pub mod json;
+mod label;
+mod national_id;
+mod person;
+mod phone;
+pub mod pieces;
+pub mod placeholder;
+pub mod redaction;
+
+#[cfg(test)]
+mod tests;
+
+/// Kinds of personal data, in the order in which they take precedence where rules find several in one place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum PiiKind {
+    /// The user name and password in an address, as in `https://name:password@host`.
+    Credentials,
+    /// An e-mail address.
+    Email,
+    /// An account number in the international form.
+    Iban,
+    /// The number of a payment card.
+    Card,
+    /// An IPv4 or IPv6 address.
+    Ip,
+    /// A number by which a state knows a person.
+    Id,
+    /// A number of a telephone.
+    Phone,
+    /// Another account number.
+    Account,
+    /// A name of a person, without titles.
+    Person,
+}
+
+impl PiiKind {
+    /// All of them.
+    pub const ALL: [PiiKind; 9] = [
+        PiiKind::Credentials,
+        PiiKind::Email,
+        PiiKind::Iban,
+        PiiKind::Card,
+        PiiKind::Ip,
+        PiiKind::Id,
+        PiiKind::Phone,
+        PiiKind::Account,
+        PiiKind::Person,
+    ];
+
+    /// The word of its placeholders, in capital letters.
+    #[must_use]
+    pub fn word(self) -> &'static str {
+        match self {
+            PiiKind::Credentials => "CREDENTIALS",
+            PiiKind::Email => "EMAIL",
+            PiiKind::Iban => "IBAN",
+            PiiKind::Card => "CARD",
+            PiiKind::Ip => "IP",
+            PiiKind::Id => "ID",
+            PiiKind::Phone => "PHONE",
+            PiiKind::Account => "ACCOUNT",
+            PiiKind::Person => "PERSON",
+        }
+    }
+}

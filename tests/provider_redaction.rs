@@ -1,0 +1,350 @@
+//! What a provider with the option `redact` gets to read: no byte of the personal data of a request, in any protocol; and
+//! that its reply has them all the same.
+
+use std::time::Duration;
+
+use pg_rag::embed::EmbeddingKind;
+use pg_rag::error::Result;
+use pg_rag::protocol::{
+    EmbedRequest, GenerateRequest, Generated, Lane, Message, OfferedTool, ProviderConfig,
+    RedactionPolicy, RerankRequest, ToolCalling, ToolTurn, ToolUse, WithoutTools,
+};
+use pg_rag::provider::schema::Unlimited;
+use pg_rag::provider::{ProviderMemory, embed, generate, generate_stream, rerank};
+use serde_json::{Value, json};
+
+#[path = "support/http_server.rs"]
+mod http_server;
+#[path = "support/provider.rs"]
+mod provider;
+use http_server::{Reply, Server};
+use provider::{chat, check_silent};
+
+const APIS: [&str; 5] = ["openai", "anthropic", "ollama", "gemini", "cohere"];
+
+/// What no provider may read.
+const PERSONAL: [&str; 9] = [
+    "anna@example.com",
+    "Anna Schmidt",
+    "Schmidt",
+    "+49 30 1234567",
+    "DE89 3704 0044 0532 0130 00",
+    "4111 1111 1111 1111",
+    "10.1.2.3",
+    "app:s3cret",
+    "123-45-6789",
+];
+
+const SYSTEM: &str = "You work for Herr Anna Schmidt. Never call +49 30 1234567.";
+const QUESTION: &str = "Whose are anna@example.com, DE89 3704 0044 0532 0130 00, 4111 1111 1111 1111, 10.1.2.3, \
+    https://app:s3cret@db.example.com/ and SSN 123-45-6789? Schmidt's?";
+
+/// The configuration of `api` that hides personal data.
+fn hiding(api: &str, server: &Server) -> ProviderConfig {
+    let mut config = provider::provider(api, server);
+    config.special.redact = RedactionPolicy::Pii;
+    config
+}
+
+fn request(api: &str, server: &Server, messages: &[(&str, &str)]) -> GenerateRequest {
+    GenerateRequest { provider: hiding(api, server), ..chat(api, server, messages) }
+}
+
+fn call(request: &GenerateRequest) -> Result<Generated> {
+    generate(request, &ProviderMemory::default(), &Unlimited, &|| false).inspect_err(check_silent)
+}
+
+/// A reply of `api` that says `text`.
+fn says(api: &str, text: &str) -> Reply {
+    let said = json!([{"type": "text", "text": text}]);
+    let reply = match api {
+        "anthropic" => json!({"content": said, "stop_reason": "end_turn"}),
+        "ollama" => json!({"message": {"role": "assistant", "content": text}, "done": true}),
+        "gemini" => {
+            json!({"candidates": [{"content": {"parts": [{"text": text}]}, "finishReason": "STOP"}]})
+        }
+        "cohere" => json!({"message": {"content": said}, "finish_reason": "COMPLETE"}),
+        _ => json!({"choices": [{"message": {"content": text}, "finish_reason": "stop"}]}),
+    };
+    Reply::json(200, &reply.to_string())
+}
+
+/// Nothing that came to `server` holds personal data; all of it.
+fn check_wire(server: &Server, name: &str) -> Vec<String> {
+    let requests: Vec<String> = server.requests().iter().map(|it| it.text().to_owned()).collect();
+    assert!(!requests.is_empty());
+    for request in &requests {
+        for value in PERSONAL {
+            assert!(!request.contains(value), "{name} was sent {value}: {request}");
+        }
+    }
+    requests
+}
+
+#[test]
+fn answers_have_what_was_not_sent() {
+    let said = "It is [EMAIL_1] of [PERSON_1], born [PERSON_2], at [PHONE_1]; [EMAIL_9] and [email_1] are nobody [1].";
+    let heard = "It is anna@example.com of Anna Schmidt, born Schmidt, at +49 30 1234567; [EMAIL_9] and [email_1] are nobody [1].";
+    for api in APIS {
+        let server = Server::play([says(api, said)]);
+        let told = call(&request(api, &server, &[("system", SYSTEM), ("user", QUESTION)])).unwrap();
+        assert_eq!(told.text, heard, "{api}");
+        let sent = check_wire(&server, api).concat();
+        let expected = "Whose are [EMAIL_1], [IBAN_1], [CARD_1], [IP_1], https://[CREDENTIALS_1]@db.example.com/ and SSN [ID_1]? [PERSON_2]'s?";
+        assert!(sent.contains(expected), "{api}: {sent}");
+        assert!(sent.contains("Herr [PERSON_1]. Never call [PHONE_1]."), "{api}: {sent}");
+    }
+}
+
+#[test]
+fn without_the_option_texts_are_sent_as_they_are() {
+    let server = Server::play([says("openai", "It is [EMAIL_1].")]);
+    let told = call(&chat("openai", &server, &[("user", "Is it anna@example.com?")])).unwrap();
+    assert_eq!(told.text, "It is [EMAIL_1].");
+    assert!(server.requests()[0].text().contains("anna@example.com"));
+}
+
+#[test]
+fn all_of_a_conversation_has_the_same_placeholders() {
+    let server = Server::play([says("openai", "[EMAIL_2] is not [EMAIL_1].")]);
+    let messages = [
+        ("user", "Who is anna@example.com?"),
+        ("assistant", "anna@example.com wrote to bob@example.com [1]."),
+        ("user", "And bob@example.com? And [EMAIL_1]?"),
+    ];
+    let told = call(&request("openai", &server, &messages)).unwrap();
+    assert_eq!(told.text, "bob@example.com is not anna@example.com.");
+    let sent = check_wire(&server, "openai").concat();
+    assert!(sent.contains("[EMAIL_1] wrote to [EMAIL_2] [1]."), "{sent}");
+    assert!(sent.contains("And [EMAIL_2]? And [EMAIL_3]?"), "{sent}");
+}
+
+#[test]
+fn two_persons_with_the_same_question_get_their_own_values() {
+    let memory = ProviderMemory::default();
+    let server = Server::answer(|_| says("openai", "Write to [EMAIL_1]."));
+    for address in ["anna@example.com", "bob@example.com"] {
+        let asked = request("openai", &server, &[("user", &format!("Is {address} right?"))]);
+        let told = generate(&asked, &memory, &Unlimited, &|| false).unwrap();
+        assert_eq!(told.text, format!("Write to {address}."));
+    }
+    let sent = check_wire(&server, "openai");
+    assert_eq!(sent[0], sent[1], "the provider cannot tell them apart");
+}
+
+/// The stream of `api` that says these pieces.
+fn streams(api: &str, pieces: &[&str]) -> Reply {
+    let event = |piece: &&str| match api {
+        "anthropic" => {
+            json!({"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": piece}})
+        }
+        "ollama" => json!({"message": {"role": "assistant", "content": piece}, "done": false}),
+        "gemini" => json!({"candidates": [{"content": {"parts": [{"text": piece}]}}]}),
+        _ => {
+            json!({"type": "content-delta", "index": 0, "delta": {"message": {"content": {"text": piece}}}})
+        }
+    };
+    let end = match api {
+        "openai" => return Reply::chat_stream(pieces.iter().map(|piece| (Duration::ZERO, *piece))),
+        "anthropic" => json!({"type": "message_delta", "delta": {"stop_reason": "end_turn"}}),
+        "ollama" => json!({"message": {"content": ""}, "done": true, "done_reason": "stop"}),
+        "gemini" => json!({"candidates": [{"finishReason": "STOP"}]}),
+        _ => json!({"type": "message-end", "delta": {"finish_reason": "COMPLETE"}}),
+    };
+    let events = pieces.iter().map(event).chain([end]).map(|event| event.to_string());
+    if api == "ollama" {
+        let lines: String = events.map(|event| event + "\n").collect();
+        return Reply::new(200).header("Content-Type", "application/x-ndjson").body(lines);
+    }
+    let events: Vec<String> = events.collect();
+    Reply::events(events.iter().map(|event| (Duration::ZERO, event.as_str())))
+}
+
+#[test]
+fn a_placeholder_in_pieces_is_told_whole() {
+    let pieces = [
+        "It is [",
+        "EM",
+        "AIL_",
+        "1",
+        "] of [PERSON_1",
+        "], see [1] and [EMA",
+        "IL_77] and [EMAIL",
+    ];
+    for api in APIS {
+        let server = Server::play([streams(api, &pieces)]);
+        let asked = request(api, &server, &[("system", SYSTEM), ("user", QUESTION)]);
+        let mut told = Vec::new();
+        let memory = ProviderMemory::default();
+        let hear = &mut |piece: &str| {
+            told.push(piece.to_owned());
+            Ok(())
+        };
+        let whole = generate_stream(&asked, &memory, &Unlimited, &|| false, hear).unwrap();
+        let expected = "It is anna@example.com of Anna Schmidt, see [1] and [EMAIL_77] and [EMAIL";
+        assert_eq!(whole.text, expected, "{api}");
+        assert_eq!(told.concat(), expected, "{api}");
+        assert!(told.iter().all(|piece| !piece.is_empty()), "{api}: {told:?}");
+        assert_eq!(told[0], "It is ", "{api}");
+        check_wire(&server, api);
+    }
+}
+
+#[test]
+fn an_answer_of_a_form_is_checked_with_its_values() {
+    let schema = json!({
+        "type": "object",
+        "properties": {"address": {"type": "string", "pattern": "^[^@ ]+@example[.]com$", "examples": ["anna@example.com"]}},
+        "required": ["address"],
+    });
+    let server = Server::play([
+        says("openai", r#"{"address": "[EMAIL_5]"}"#),
+        says("openai", r#"{"address": "[EMAIL_1]"}"#),
+    ]);
+    let mut asked =
+        request("openai", &server, &[("user", "Where does Anna Schmidt, anna@example.com, live?")]);
+    asked.schema = Some(schema.to_string());
+    let told = call(&asked).unwrap();
+    assert_eq!(told.text, r#"{"address": "anna@example.com"}"#);
+    let sent: Vec<Value> = server.requests().iter().map(provider::body).collect();
+    assert_eq!(sent.len(), 2, "the first one does not fit");
+    assert!(!sent[1].to_string().contains("anna@example.com"));
+    let examples =
+        &sent[0]["response_format"]["json_schema"]["schema"]["properties"]["address"]["examples"];
+    assert_eq!(*examples, json!(["[EMAIL_1]"]));
+}
+
+/// The tool `search`, with what came of earlier turns.
+fn tools(turns: Vec<ToolTurn>) -> ToolUse {
+    let parameters = json!({
+        "type": "object",
+        "properties": {"question": {"type": "string", "description": "such as 4111 1111 1111 1111"}},
+        "required": ["question"],
+    });
+    let tool = OfferedTool {
+        name: "search".into(),
+        description: "searches as anna@example.com".into(),
+        parameters: parameters.to_string(),
+    };
+    let message = Message {
+        role: "user".into(),
+        content: format!("Choose a step for Herr Anna Schmidt. {QUESTION}"),
+    };
+    let schema = json!({"type": "object", "required": ["step"], "examples": ["10.1.2.3"]});
+    let otherwise = WithoutTools { messages: vec![message], schema: schema.to_string() };
+    ToolUse { tools: vec![tool], turns, otherwise }
+}
+
+/// A reply of `api` that calls `search` with a question.
+fn calls(api: &str, question: &str) -> Reply {
+    let arguments = json!({"question": question});
+    let function = json!({"name": "search", "arguments": arguments.to_string()});
+    let reply = match api {
+        "anthropic" => json!({
+            "content": [{"type": "tool_use", "id": "t1", "name": "search", "input": arguments}],
+            "stop_reason": "tool_use",
+        }),
+        "ollama" => json!({
+            "message": {"role": "assistant", "content": "", "tool_calls": [{"function": {"name": "search", "arguments": arguments}}]},
+            "done": true,
+        }),
+        "gemini" => json!({"candidates": [{
+            "content": {"role": "model", "parts": [{"functionCall": {"id": "t1", "name": "search", "args": arguments}}]},
+            "finishReason": "STOP",
+        }]}),
+        "cohere" => json!({
+            "message": {"role": "assistant", "tool_calls": [{"id": "t1", "type": "function", "function": function}]},
+            "finish_reason": "TOOL_CALL",
+        }),
+        _ => json!({"choices": [{"finish_reason": "tool_calls", "message": {
+            "role": "assistant", "content": null,
+            "tool_calls": [{"id": "t1", "type": "function", "function": function}],
+        }}]}),
+    };
+    Reply::json(200, &reply.to_string())
+}
+
+#[test]
+fn tools_run_with_values_and_are_told_without() {
+    for api in APIS {
+        let server =
+            Server::play([calls(api, "Who is [EMAIL_1]?"), says(api, "[EMAIL_1] and [EMAIL_2].")]);
+        // A later message, such as one that sums up what was dropped, changes no placeholder.
+        let with = |text: &str, turns| GenerateRequest {
+            tools: Some(tools(turns)),
+            ..request(api, &server, &[("system", SYSTEM), ("user", text)])
+        };
+        let reply = call(&with(QUESTION, Vec::new())).unwrap().tools.expect("calls");
+        assert_eq!(reply.calls.len(), 1, "{api}");
+        let arguments: Value = serde_json::from_str(&reply.calls[0].arguments).unwrap();
+        assert_eq!(arguments, json!({"question": "Who is anna@example.com?"}), "{api}");
+        let results = vec!["anna@example.com wrote to bob@example.com.".to_owned()];
+        let turns = vec![ToolTurn { reply, results }];
+        let told = call(&with("First zoe@example.com. Go on.", turns)).unwrap();
+        assert_eq!(told.text, "anna@example.com and zoe@example.com.", "{api}");
+        let sent = check_wire(&server, api);
+        assert!(sent[1].contains("Who is [EMAIL_1]?"), "{api}: {}", sent[1]);
+        assert!(sent[1].contains("[EMAIL_1] wrote to [EMAIL_3]."), "{api}: {}", sent[1]);
+        assert!(!sent[1].contains("bob@"), "{api}");
+    }
+}
+
+#[test]
+fn where_there_are_no_tools_the_step_has_values() {
+    let server = Server::play([says("openai", r#"{"step": "search [EMAIL_1]"}"#)]);
+    let mut asked = request("openai", &server, &[("user", QUESTION)]);
+    asked.provider.special.tools = ToolCalling::Json;
+    asked.tools = Some(tools(Vec::new()));
+    assert_eq!(call(&asked).unwrap().text, r#"{"step": "search anna@example.com"}"#);
+    check_wire(&server, "openai");
+}
+
+#[test]
+fn texts_are_embedded_without_personal_data() {
+    for api in ["openai", "ollama", "gemini", "cohere", "voyage"] {
+        let vectors = [json!([3, 0]), json!([0, 1])];
+        let reply = match api {
+            "ollama" => json!({"embeddings": vectors}),
+            "gemini" => json!({"embeddings": [{"values": vectors[0]}, {"values": vectors[1]}]}),
+            "cohere" => json!({"embeddings": {"float": vectors}}),
+            _ => {
+                json!({"data": [{"embedding": vectors[0], "index": 0}, {"embedding": vectors[1], "index": 1}]})
+            }
+        };
+        let server = Server::play([Reply::json(200, &reply.to_string())]);
+        let texts = vec![format!("{SYSTEM} {QUESTION}"), "Mail bob@example.com.".to_owned()];
+        let (provider, kind, lane) = (hiding(api, &server), EmbeddingKind::Passage, Lane::Bulk);
+        let asked = EmbedRequest { provider, dimension: None, lane, kind, texts };
+        let embedded = embed(&asked, &ProviderMemory::default(), &|| false).unwrap();
+        assert_eq!(embedded.values.len(), 4, "{api}");
+        let sent = check_wire(&server, api).concat();
+        assert!(
+            sent.contains("Mail [EMAIL_1]."),
+            "{api}: each text is numbered for itself: {sent}"
+        );
+        let plain = EmbedRequest { provider: provider::provider(api, &server), ..asked.clone() };
+        assert_ne!(asked.identity(), plain.identity(), "their vectors are not mixed");
+    }
+}
+
+#[test]
+fn passages_are_ranked_without_personal_data() {
+    for api in ["openai", "cohere", "voyage"] {
+        let items =
+            json!([{"index": 0, "relevance_score": 0.9}, {"index": 1, "relevance_score": 0.1}]);
+        let list = if api == "voyage" { "data" } else { "results" };
+        let reply = json!({list: items});
+        let server = Server::play([Reply::json(200, &reply.to_string())]);
+        let passages = vec![
+            "bob@example.com and anna@example.com".to_owned(),
+            format!("Name: Anna Schmidt, zoe@example.com. {QUESTION}"),
+        ];
+        let query = "Does Anna Schmidt have anna@example.com?".to_owned();
+        let asked = RerankRequest { provider: hiding(api, &server), query, passages };
+        rerank(&asked, &ProviderMemory::default(), &|| false).unwrap();
+        let sent = check_wire(&server, api).concat();
+        assert!(sent.contains("Does [PERSON_1] have [EMAIL_1]?"), "{api}: {sent}");
+        assert!(sent.contains("[EMAIL_2] and [EMAIL_1]"), "{api}: {sent}");
+        assert!(sent.contains("Name: [PERSON_1], [EMAIL_2]."), "{api}: {sent}");
+    }
+}

@@ -1,0 +1,113 @@
+//! A server with the option `redact`: what leaves the database, what comes back, and what is kept of it.
+
+use postgres::Client;
+
+use super::cluster::Cluster;
+use super::http_server::{Reply, Server};
+use super::provider::server;
+
+const SETUP: &str = "
+    CREATE EXTENSION pg_rag CASCADE;
+    CREATE TABLE letters (id integer PRIMARY KEY, body text);
+    INSERT INTO letters VALUES
+        (1, 'Name: Anna Schmidt. Her invoices go to anna@example.com on the first day of each month.'),
+        (2, 'Name: Bob Miller. His invoices go to bob@example.com on the last day of each month.');
+    SELECT rag_create_pipeline('letters', 'body', refresh => 'sync');";
+
+const PERSONAL: [&str; 6] =
+    ["Anna Schmidt", "Schmidt", "anna@example.com", "Bob Miller", "Miller", "bob@example.com"];
+
+fn start(http: &Server) -> Option<(Cluster, Client)> {
+    let cluster = Cluster::start(&[])?;
+    let mut client = cluster.connect();
+    client.batch_execute(&format!("{SETUP} {}", server("writer", http))).unwrap();
+    client.batch_execute("ALTER SERVER writer OPTIONS (ADD redact 'pii')").unwrap();
+    Some((cluster, client))
+}
+
+fn text(client: &mut Client, statement: &str) -> String {
+    client.query_one(statement, &[]).unwrap().get(0)
+}
+
+fn check_silent(http: &Server) {
+    for request in http.requests() {
+        for value in PERSONAL {
+            assert!(!request.text().contains(value), "{value} was sent: {}", request.text());
+        }
+    }
+}
+
+#[test]
+fn answers_are_about_the_texts_as_they_were() {
+    let http =
+        Server::answer(|_| Reply::chat("They go to [EMAIL_1] on the first day of each month [1]."));
+    let Some((_cluster, mut client)) = start(&http) else { return };
+    let ask = "SELECT answer || citations::text FROM rag_answer_details('Where do the invoices of Anna Schmidt go?', k => 1, llm => 'writer')";
+    let told = text(&mut client, ask);
+    assert!(
+        told.starts_with("They go to anna@example.com on the first day of each month [1]."),
+        "{told}"
+    );
+    assert!(
+        told.contains("Her invoices go to anna@example.com"),
+        "the citation is of the row: {told}"
+    );
+    let streamed = text(
+        &mut client,
+        "SELECT string_agg(rag_answer_stream, '') FROM rag_answer_stream('Where do the invoices of Anna Schmidt go?', k => 1, llm => 'writer')",
+    );
+    assert!(streamed.contains("anna@example.com") && !streamed.contains("EMAIL_"), "{streamed}");
+    check_silent(&http);
+    assert!(http.requests().len() > 1);
+}
+
+#[test]
+fn a_trace_holds_placeholders() {
+    let http =
+        Server::answer(|_| Reply::chat("They go to [EMAIL_1] on the first day of each month [1]."));
+    let Some((_cluster, mut client)) = start(&http) else { return };
+    client.batch_execute("SET rag.trace = 'full'").unwrap();
+    let ask =
+        "SELECT rag_answer('Where do the invoices of Frau Schmidt go?', k => 1, llm => 'writer')";
+    assert!(text(&mut client, ask).contains("anna@example.com"));
+    let kept = text(&mut client, "SELECT to_jsonb(t)::text FROM rag.trace_log AS t");
+    assert!(kept.contains("[EMAIL_1]") && kept.contains("Frau [PERSON_1]"), "{kept}");
+    assert!(PERSONAL.iter().all(|value| !kept.contains(value)), "{kept}");
+    // The built-in answerer sends nothing, and its trace says what was asked.
+    client.batch_execute("DELETE FROM rag.trace_log").unwrap();
+    text(
+        &mut client,
+        "SELECT rag_answer('Where do the invoices of Frau Schmidt go?', llm => 'extractive')",
+    );
+    let kept = text(&mut client, "SELECT question FROM rag.trace_log");
+    assert_eq!(kept, "Where do the invoices of Frau Schmidt go?");
+}
+
+#[test]
+fn a_remembered_reply_is_that_of_the_same_person() {
+    let http = Server::answer(|_| Reply::chat("Write to [EMAIL_1]."));
+    let Some((cluster, mut client)) = start(&http) else { return };
+    client
+        .batch_execute("CREATE ROLE other LOGIN; GRANT USAGE ON FOREIGN SERVER writer TO other")
+        .unwrap();
+    let ask = |client: &mut Client, address: &str| {
+        text(client, &format!("SELECT rag_generate('Is {address} right?', 'writer')"))
+    };
+    client.batch_execute("SET rag.cache = 'exact'").unwrap();
+    // What both send is the same, letter by letter; what they get back is their own.
+    for (address, calls) in
+        [("anna@example.com", 1), ("anna@example.com", 1), ("bob@example.com", 2)]
+    {
+        assert_eq!(ask(&mut client, address), format!("Write to {address}."));
+        assert_eq!(http.requests().len(), calls, "{address}");
+    }
+    let mut other = cluster.connect();
+    other.batch_execute("SET ROLE other; SET rag.cache = 'exact'").unwrap();
+    assert_eq!(ask(&mut other, "anna@example.com"), "Write to anna@example.com.");
+    assert_eq!(http.requests().len(), 3, "another role's replies are not given again");
+    check_silent(&http);
+    // Without the option the same words are another question.
+    client.batch_execute("ALTER SERVER writer OPTIONS (DROP redact)").unwrap();
+    assert_eq!(ask(&mut client, "anna@example.com"), "Write to [EMAIL_1].");
+    assert_eq!(http.requests().len(), 4);
+}
