@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use crate::chunk::ChunkingOptions;
 use crate::chunk::context::CONTEXT_TOKENS;
 use crate::contextual::Contextual;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::pipeline::{Pipeline, PipelineStage, RefreshMode};
 use crate::pg::catalog::source::SourceTable;
 use crate::pg::catalog::{activity, description, model, pipeline, question_defaults};

@@ -275,7 +275,7 @@ impl FederatedSearch {
 
     /// What relations there are that `question` may ask for. Fails where a pipeline has none that the caller may read.
     pub fn relation_menu(&self, question: &str) -> Result<RelationMenu> {
-        let (passages, _) = self.findings(question)?;
+        let (passages, _) = self.findings(&SoughtQuestion::asked(question))?;
         let mut menu = RelationMenu::default();
         for search in &self.searches {
             pgrx::check_for_interrupts!();
