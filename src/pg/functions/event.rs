@@ -7,12 +7,13 @@ use std::ffi::CStr;
 
 use pgrx::PgList;
 use pgrx::prelude::*;
+use pgrx::spi::quote_identifier;
 
 use crate::error::Result;
 use crate::pg::catalog::pipeline;
 use crate::pg::changes::{intake, noted};
 use crate::pg::pipeline::remake::{self, TableAlteration};
-use crate::pg::pipeline::{create, triggers};
+use crate::pg::pipeline::{create, schema, triggers};
 use crate::pg::server::error::OrReport;
 use crate::pg::server::role::{Acting, SUPERUSER};
 use crate::pg::server::sql::{self, query};
@@ -149,7 +150,7 @@ fn concerned(statement: &str) -> Result<Vec<i32>> {
     }
 }
 
-/// Pipelines whose source has another owner now, and that owner, quoted.
+/// Pipelines whose source has another owner now, and that owner, without quotes.
 fn given() -> Result<Vec<(i32, String)>> {
     if intake::table(c"pipeline").is_none() {
         return Ok(Vec::new());
@@ -197,7 +198,8 @@ fn follow_source() -> Result<()> {
     remake::end(tables_altered)?;
     for (id, owner) in given()? {
         let Some(pipeline) = pipeline::by_id(id)? else { continue };
-        create::give_to(&pipeline, &owner)?;
+        schema::check_owner(&pipeline, &owner)?;
+        create::give_to(&pipeline, &quote_identifier(&owner))?;
     }
     for (id, has_other_rows) in altered()? {
         let Some(pipeline) = pipeline::by_id(id)? else { continue };
