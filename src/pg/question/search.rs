@@ -223,15 +223,23 @@ impl Search {
             }
             None => hits,
         };
-        let hits = rank::after_rerank(hits, &self.options, self.kept());
+        let look_up = || {
+            pgrx::check_for_interrupts!();
+        };
+        let hits = rank::after_rerank(hits, &self.options, self.kept(), &look_up);
         let hits = self.expand(&statements, hits)?;
-        let passages = self.page(&statements, hits)?;
+        let passed_over = question.passed_over(self.options.passed_over());
+        let passages = self.page(&statements, hits, passed_over)?;
         Ok(Some(SearchFindings { passages, read_filter: rewriting.filter }))
     }
 
-    /// Of all `hits`, best first, those that are wanted, with their places.
-    fn page(&self, statements: &Statements, mut hits: Vec<Hit>) -> Result<Vec<Passage>> {
-        let passed_over = self.options.passed_over();
+    /// Of all `hits`, best first, those that are wanted behind the first `passed_over`, with their places.
+    fn page(
+        &self,
+        statements: &Statements,
+        mut hits: Vec<Hit>,
+        passed_over: usize,
+    ) -> Result<Vec<Passage>> {
         hits.truncate(passed_over + self.k());
         hits.drain(..passed_over.min(hits.len()));
         if self.finds_leads {

@@ -90,7 +90,7 @@ impl AgentHost for Session<'_> {
         let AgentSearch { question, k, filter, pipeline } = asked.clone();
         let narrowing = Narrowing { k, filter, pipeline };
         let found = self.timed(|search| match narrowing == Narrowing::default() {
-            true => search.sources(&question),
+            true => search.more_sources(&question),
             false => search.narrowed(&narrowing)?.sources(&question),
         });
         outcome(found.map(|sources| (sources, None)))
@@ -201,14 +201,6 @@ impl Session<'_> {
             Some(tool) if tool.is_there()? => Ok(Some(tool.clone())),
             _ => Ok(None),
         }
-    }
-
-    /// Does `work` with the search of the call, and counts its time.
-    fn timed<T>(&mut self, work: impl FnOnce(&FederatedSearch) -> Result<T>) -> Result<T> {
-        let begun = Instant::now();
-        let done = work(self.search);
-        self.retrieving += begun.elapsed();
-        done
     }
 }
 
