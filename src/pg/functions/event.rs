@@ -10,7 +10,7 @@ use pgrx::prelude::*;
 use pgrx::spi::quote_identifier;
 
 use crate::error::Result;
-use crate::pg::catalog::pipeline;
+use crate::pg::catalog::pipeline::{self, Pipeline};
 use crate::pg::changes::{intake, noted};
 use crate::pg::pipeline::remake::{self, TableAlteration};
 use crate::pg::pipeline::{create, schema, triggers};
@@ -190,6 +190,17 @@ fn forget_dropped() -> Result<()> {
     Ok(())
 }
 
+/// Whether the relations of a pipeline can be given to the owner of its source. Where they cannot, it is an error of the
+/// statement that has given the source away; others, after one that called no event triggers, only say so.
+fn may_own(pipeline: &Pipeline, owner: &str) -> Result<bool> {
+    let Err(error) = schema::check_owner(pipeline, owner) else { return Ok(true) };
+    if tables_altered()?.contains(&pipeline.source.oid) {
+        return Err(error);
+    }
+    warning!("pipeline \"{}\" does not follow its source: {}", pipeline.name, error.message());
+    Ok(false)
+}
+
 fn follow_source() -> Result<()> {
     if triggers::are_being_made() {
         return Ok(());
@@ -198,8 +209,9 @@ fn follow_source() -> Result<()> {
     remake::end(tables_altered)?;
     for (id, owner) in given()? {
         let Some(pipeline) = pipeline::by_id(id)? else { continue };
-        schema::check_owner(&pipeline, &owner)?;
-        create::give_to(&pipeline, &quote_identifier(&owner))?;
+        if may_own(&pipeline, &owner)? {
+            create::give_to(&pipeline, &quote_identifier(&owner))?;
+        }
     }
     for (id, has_other_rows) in altered()? {
         let Some(pipeline) = pipeline::by_id(id)? else { continue };
