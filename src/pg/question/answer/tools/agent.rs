@@ -14,7 +14,6 @@ use crate::answer::strategy::agent::{
 use crate::answer::strategy::{BudgetLedger, Limits, ModelReply};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::agent_tools::{self, AgentTool, ToolLimits};
-use crate::pg::question::federation::FederatedSearch;
 use crate::pg::question::search::{Connections, Narrowing};
 use crate::pg::ragd::generate::request;
 use crate::pg::ragd::llm::Llm;
