@@ -16,12 +16,28 @@ CROSS JOIN LATERAL (
 JOIN pg_catalog.pg_class AS t ON t.oid OPERATOR(pg_catalog.=) r.oid
 ORDER BY u.place, r.place, t.relname
 
--- name: may_create_in
--- $1: the name of a schema, $2: that of a role. Whether the caller may make relations in it, and whether the role may
--- use it; no row where it is not there.
-SELECT pg_catalog.has_schema_privilege(n.oid, 'CREATE') AND pg_catalog.has_schema_privilege(n.oid, 'USAGE'),
-       pg_catalog.has_schema_privilege($2::pg_catalog.name, n.oid, 'USAGE')
-FROM pg_catalog.pg_namespace AS n WHERE n.nspname OPERATOR(pg_catalog.=) $1::pg_catalog.name
+-- name: schema_rights
+-- $1: the name of a schema, $2: that of the owner of a source. The schema's owner, and whether that is the owner of the
+-- source or of the database, or a superuser; whether the caller may make relations in the schema, whether the owner of the
+-- source may use it, and whether the caller may give relations in it to that owner. No row where it is not there.
+SELECT w.rolname::pg_catalog.text,
+       w.rolsuper OR w.oid OPERATOR(pg_catalog.=) o.oid OR w.oid OPERATOR(pg_catalog.=) d.datdba
+           OR w.rolname OPERATOR(pg_catalog.=) 'pg_database_owner'::pg_catalog.name,
+       pg_catalog.has_schema_privilege(n.oid, 'CREATE') AND pg_catalog.has_schema_privilege(n.oid, 'USAGE'),
+       pg_catalog.has_schema_privilege(o.oid, n.oid, 'USAGE'),
+       me.rolsuper OR me.oid OPERATOR(pg_catalog.=) o.oid OR pg_catalog.has_schema_privilege(o.oid, n.oid, 'CREATE')
+FROM pg_catalog.pg_namespace AS n
+JOIN pg_catalog.pg_roles AS w ON w.oid OPERATOR(pg_catalog.=) n.nspowner
+JOIN pg_catalog.pg_roles AS o ON o.rolname OPERATOR(pg_catalog.=) $2::pg_catalog.name
+JOIN pg_catalog.pg_roles AS me ON me.rolname OPERATOR(pg_catalog.=) CURRENT_USER
+JOIN pg_catalog.pg_database AS d ON d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()
+WHERE n.nspname OPERATOR(pg_catalog.=) $1::pg_catalog.name
+
+-- name: is_elsewhere
+-- $1, $2: OIDs of relations. Whether they are in different schemas; no row where one of them is not there.
+SELECT a.relnamespace OPERATOR(pg_catalog.<>) b.relnamespace
+FROM pg_catalog.pg_class AS a, pg_catalog.pg_class AS b
+WHERE a.oid OPERATOR(pg_catalog.=) $1 AND b.oid OPERATOR(pg_catalog.=) $2
 
 -- name: schema_of
 -- $1: OID of a relation.

@@ -51,8 +51,8 @@ WHERE EXISTS (SELECT FROM lost AS l WHERE l.name NOT IN (SELECT k.name FROM know
                   WHERE d.classid = 'pg_catalog.pg_class'::regclass)
 
 -- name: pipelines_to_give
--- Pipelines whose source belongs to another role than their chunks, and that role, quoted.
-SELECT p.id, pg_catalog.quote_ident(pg_catalog.pg_get_userbyid(s.relowner))
+-- Pipelines whose source belongs to another role than their chunks, and that role, without quotes.
+SELECT p.id, pg_catalog.pg_get_userbyid(s.relowner)::pg_catalog.text
 FROM rag.pipeline AS p
 JOIN pg_catalog.pg_class AS s ON s.oid = p.source
 JOIN pg_catalog.pg_class AS c ON c.oid = p.chunk_table

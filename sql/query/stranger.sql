@@ -1,17 +1,18 @@
 -- Whether a pipeline may be chosen by pg_rag for the caller.
 
 -- name: is_trusted
--- $1: pipeline. Whether what a search in it reads belongs to roles that its caller trusts: itself, those
--- whose member it is (a superuser is every role's), superusers, and the owners of the database and of the
--- extension.
+-- $1: pipeline. Whether what a search in it reads, and the schemas in which that is, belong to roles that its
+-- caller trusts: itself, those whose member it is (a superuser is every role's), superusers, and the owners of
+-- the database and of the extension.
 SELECT NOT EXISTS (
     SELECT FROM rag.pipeline AS p
     LEFT JOIN rag.derivation AS r ON r.pipeline = p.id AND r.kind IN ('representations', 'mentions', 'relations', 'extracted_relations', 'tree', 'communities')
     CROSS JOIN LATERAL unnest(ARRAY[p.source, p.chunk_table, p.view, r.relation]::oid[]) AS u (oid)
     JOIN pg_class AS c ON c.oid = u.oid
-    JOIN pg_roles AS o ON o.oid = c.relowner
+    JOIN pg_namespace AS n ON n.oid = c.relnamespace
+    JOIN pg_roles AS o ON o.oid IN (c.relowner, n.nspowner)
     JOIN pg_roles AS me ON me.rolname = CURRENT_USER
-    WHERE p.id = $1 AND NOT o.rolsuper AND o.oid <> me.oid
+    WHERE p.id = $1 AND NOT o.rolsuper AND o.oid <> me.oid AND o.rolname <> 'pg_database_owner'
       AND o.oid <> (SELECT d.datdba FROM pg_database AS d WHERE d.datname = current_database())
       AND o.oid <> (SELECT e.extowner FROM pg_extension AS e WHERE e.extname = 'pg_rag')
       AND (me.rolsuper OR NOT pg_has_role(o.oid, 'MEMBER')))

@@ -16,9 +16,14 @@ use super::shingles::Shingles;
 use crate::vector;
 
 /// Leaves out what says the same as a better hit: the same text, white space and case aside,
-/// or, with `least` below 1, one that is as like it as that.
+/// or, with `least` below 1, one that is as like it as that. `look_up` is called for each hit.
 #[must_use]
-pub fn without_repeats(hits: Vec<Hit>, likeness: Likeness, least: f64) -> Vec<Hit> {
+pub fn without_repeats(
+    hits: Vec<Hit>,
+    likeness: Likeness,
+    least: f64,
+    look_up: &dyn Fn(),
+) -> Vec<Hit> {
     let shingles = |hit: &Hit| match likeness {
         Likeness::Cosine => Shingles::default(),
         Likeness::Shingles => Shingles::of(&hit.passage.content),
@@ -26,6 +31,7 @@ pub fn without_repeats(hits: Vec<Hit>, likeness: Likeness, least: f64) -> Vec<Hi
     let mut texts = HashSet::new();
     let mut kept: Vec<(Hit, Shingles)> = Vec::new();
     for hit in hits {
+        look_up();
         let is_new = texts.insert(plain(&hit.passage.content));
         let own = shingles(&hit);
         let like = |(other, its): &(Hit, Shingles)| match likeness {
@@ -61,14 +67,20 @@ pub fn limited_by_source(hits: Vec<Hit>, most: u32) -> Vec<Hit> {
 /// one with the greatest `lambda * relevance - (1 - lambda) * likeness`, where likeness is the
 /// cosine similarity to the nearest hit taken before. Relevance is the score, from 0 to 1.
 ///
-/// The scores stay what they are, so they no longer fall from one hit to the next.
+/// The scores stay what they are, so they no longer fall from one hit to the next. `look_up` is called for each hit.
 #[must_use]
-pub fn marginally_relevant(mut hits: Vec<Hit>, lambda: f64, k: usize) -> Vec<Hit> {
+pub fn marginally_relevant(
+    mut hits: Vec<Hit>,
+    lambda: f64,
+    k: usize,
+    look_up: &dyn Fn(),
+) -> Vec<Hit> {
     let scores = hits.iter().map(|hit| hit.passage.score).collect();
     let mut relevance = normalized(scores, Normalize::Minmax);
     let mut likeness = vec![0.0_f64; hits.len()];
     let mut taken = Vec::with_capacity(k.min(hits.len()));
     while taken.len() < k && !hits.is_empty() {
+        look_up();
         let worth = |at: usize| lambda * relevance[at] - (1.0 - lambda) * likeness[at];
         let best =
             (1..hits.len()).fold(0, |best, at| if worth(at) > worth(best) { at } else { best });
@@ -118,12 +130,12 @@ mod tests {
 
     #[test]
     fn repeats_are_left_out() {
-        let told = |likeness, least| ids(&without_repeats(some(), likeness, least));
+        let told = |likeness, least| ids(&without_repeats(some(), likeness, least, &|| ()));
         assert_eq!(told(Likeness::Cosine, 1.0), [1, 3, 4]);
         assert_eq!(told(Likeness::Cosine, 0.95), [1, 4]);
         // Vectors that are not there are not like each other.
         let bare = some().into_iter().map(|hit| Hit { vector: Vec::new(), ..hit }).collect();
-        assert_eq!(ids(&without_repeats(bare, Likeness::Cosine, 0.5)), [1, 3, 4]);
+        assert_eq!(ids(&without_repeats(bare, Likeness::Cosine, 0.5, &|| ())), [1, 3, 4]);
     }
 
     #[test]
@@ -137,7 +149,7 @@ mod tests {
                 text(4, "In the winter of 1875 the mill by the river burned down."),
             ]
         };
-        let told = |least| ids(&without_repeats(hits(), Likeness::Shingles, least));
+        let told = |least| ids(&without_repeats(hits(), Likeness::Shingles, least, &|| ()));
         // The second differs in punctuation alone, so its text is another.
         assert_eq!(told(1.0), [1, 2, 3, 4]);
         assert_eq!(told(0.95), [1, 3, 4]);
@@ -153,11 +165,21 @@ mod tests {
 
     #[test]
     fn novelty_is_worth_what_lambda_says() {
-        assert_eq!(ids(&marginally_relevant(some(), 1.0, 3)), [1, 2, 3]);
-        assert_eq!(ids(&marginally_relevant(some(), 0.6, 3)), [1, 2, 3]);
+        assert_eq!(ids(&marginally_relevant(some(), 1.0, 3, &|| ())), [1, 2, 3]);
+        assert_eq!(ids(&marginally_relevant(some(), 0.6, 3, &|| ())), [1, 2, 3]);
         let tell = some().into_iter().filter(|hit| hit.passage.chunk_id != 2).collect();
-        assert_eq!(ids(&marginally_relevant(tell, 0.3, 2)), [1, 4]);
-        assert!(marginally_relevant(Vec::new(), 0.5, 3).is_empty());
+        assert_eq!(ids(&marginally_relevant(tell, 0.3, 2, &|| ())), [1, 4]);
+        assert!(marginally_relevant(Vec::new(), 0.5, 3, &|| ()).is_empty());
+    }
+
+    #[test]
+    fn work_can_end_at_each_hit() {
+        let looks = std::cell::Cell::new(0);
+        let look_up = || looks.set(looks.get() + 1);
+        assert_eq!(marginally_relevant(some(), 0.5, 3, &look_up).len(), 3);
+        assert_eq!(looks.get(), 3);
+        assert_eq!(without_repeats(some(), Likeness::Cosine, 1.0, &look_up).len(), 3);
+        assert_eq!(looks.get(), 7);
     }
 
     /// The definition: everything is computed anew for each place.
@@ -190,7 +212,7 @@ mod tests {
                 .collect();
             hits.sort_by(|a, b| b.passage.score.total_cmp(&a.passage.score));
             let slow = naive(&hits, lambda, k);
-            prop_assert_eq!(ids(&marginally_relevant(hits, lambda, k)), slow);
+            prop_assert_eq!(ids(&marginally_relevant(hits, lambda, k, &|| ())), slow);
         }
     }
 }

@@ -256,9 +256,14 @@ impl RetrieveOptions {
 
     /// An error where a page of `k` chunks ends behind the candidates, all of which are ranked for each page.
     pub fn check_page(&self, k: u32) -> Result<()> {
-        let (Some(offset), candidates) = (self.offset, self.candidates) else { return Ok(()) };
+        self.check_page_of(k, self.candidates.into())
+    }
+
+    /// An error where a page of `k` chunks ends behind `candidates`, those of all searches whose findings become one list.
+    pub fn check_page_of(&self, k: u32, candidates: u64) -> Result<()> {
+        let Some(offset) = self.offset else { return Ok(()) };
         let end = offset.saturating_add(k.into());
-        if end <= candidates.into() {
+        if end <= candidates {
             return Ok(());
         }
         let message = format!(
@@ -393,6 +398,8 @@ mod tests {
         let more = "Ask for all pages with {\"retrieve\": {\"candidates\": 101}} or more.";
         check(json!({"offset": 91}), 10, Some(more));
         check(json!({"offset": 91, "candidates": 101}), 10, None);
+        assert!(read(json!({"offset": 91, "candidates": 1})).check_page_of(10, 101).is_ok());
+        assert!(read(json!({"offset": 92})).check_page_of(10, 101).is_err());
         let most = "All pages together have at most 100000 chunks.";
         check(json!({"offset": 100_000, "candidates": 100_000}), 1, Some(most));
     }

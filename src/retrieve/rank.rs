@@ -24,17 +24,23 @@ pub fn before_rerank(mut hits: Vec<Hit>, options: &RetrieveOptions) -> Vec<Hit> 
     hits
 }
 
-/// What comes after it: at most `k` hits, each of which says something new if that is asked for.
+/// What comes after it: at most `k` hits, each of which says something new if that is asked for. Each hit may be compared with
+/// all others, so `look_up` is called in between, which may end the work.
 #[must_use]
-pub fn after_rerank(mut hits: Vec<Hit>, options: &RetrieveOptions, k: usize) -> Vec<Hit> {
+pub fn after_rerank(
+    mut hits: Vec<Hit>,
+    options: &RetrieveOptions,
+    k: usize,
+    look_up: &dyn Fn(),
+) -> Vec<Hit> {
     if let Some((likeness, least)) = options.dedupe() {
-        hits = without_repeats(hits, likeness, least);
+        hits = without_repeats(hits, likeness, least, look_up);
     }
     if let Some(most) = options.per_source {
         hits = limited_by_source(hits, most);
     }
     match options.mmr {
-        Some(lambda) => marginally_relevant(hits, lambda, k),
+        Some(lambda) => marginally_relevant(hits, lambda, k, look_up),
         None => {
             hits.truncate(k);
             hits
@@ -162,8 +168,8 @@ mod tests {
     fn no_more_than_k() {
         let hits = || vec![hit(1, 3.0), hit(2, 2.0), hit(3, 1.0)];
         let options = |mmr, per_source| RetrieveOptions { mmr, per_source, ..Default::default() };
-        assert_eq!(ids(&after_rerank(hits(), &options(None, None), 2)), [1, 2]);
-        assert_eq!(ids(&after_rerank(hits(), &options(Some(0.5), None), 2)), [1, 2]);
-        assert_eq!(ids(&after_rerank(hits(), &options(None, Some(1)), 2)), [1]);
+        assert_eq!(ids(&after_rerank(hits(), &options(None, None), 2, &|| ())), [1, 2]);
+        assert_eq!(ids(&after_rerank(hits(), &options(Some(0.5), None), 2, &|| ())), [1, 2]);
+        assert_eq!(ids(&after_rerank(hits(), &options(None, Some(1)), 2, &|| ())), [1]);
     }
 }

@@ -69,6 +69,8 @@ const MORE: &[&str] = &[
     "SELECT * FROM rag_retrieve((SELECT string_agg(i::text, ' ') FROM generate_series(1, 500000) i), mode => 'lexical')",
     "SELECT rag_to_tsvector('simple', repeat('数据库', 3000000))",
     "SELECT rag_question_to_tsquery('simple', repeat('数据库，', 3000000))",
+    "SELECT count(*) FROM generate_series(1, 100000) AS i, LATERAL rag_retrieve('password ' || i, k => 1, \
+        options => '{\"retrieve\": {\"offset\": 0, \"candidates\": 100000, \"mmr\": 0.5, \"dedupe\": 0.99, \"neighbours\": 1}}')",
     "SELECT count(*) FROM rag_retrieve_batch(array_fill('How do I reset a password?'::text, ARRAY[100000]))",
     "SELECT count(*) FROM rag_retrieve_batch(array_fill(repeat('word ', 100000), ARRAY[1000]), mode => 'lexical')",
     "SELECT * FROM rag_rerank(repeat('word ', 1000000), array_fill(repeat('word ', 1000), ARRAY[500]))",

@@ -377,6 +377,15 @@ fn trusted_and_named(cluster: &Cluster) {
         ],
     );
     run(&mut admin, &format!("SELECT rag_retrieve('{question}', 'bait')"));
+    // Who owns a schema could put another view in the place of that which is in it.
+    run(
+        &mut admin,
+        "CREATE SCHEMA kept AUTHORIZATION keeper; GRANT USAGE ON SCHEMA kept TO PUBLIC",
+    );
+    run(&mut admin, "ALTER VIEW bait_rag SET SCHEMA kept");
+    assert_fails(&mut friend, &any, &["42501", "there is no pipeline that can be chosen"]);
+    run(&mut admin, "ALTER VIEW kept.bait_rag SET SCHEMA public");
+    assert!(chosen(&mut friend).contains("nine"));
     run(&mut admin, "ALTER DATABASE postgres OWNER TO mal");
     run(&mut reader, &any);
 }

@@ -213,7 +213,10 @@ impl<'a> Desk<'a> {
         if matches!(self.preview, Preview::Seen(_)) {
             return Ok(Vec::new());
         }
-        let found = self.tools.retrieve(query)?;
+        let found = match query == self.question {
+            true => self.tools.retrieve(query)?,
+            false => self.tools.retrieve_more(query)?,
+        };
         self.read(query, found)
     }
 

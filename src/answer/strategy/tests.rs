@@ -49,6 +49,8 @@ struct Scripted {
     content: Option<String>,
     says: VecDeque<Result<&'static str>>,
     looked_up: Vec<String>,
+    /// Those of them that have come up on the way.
+    followed_up: Vec<String>,
     /// Step and prompt of each call; calls that were made at once share a number.
     asked: Vec<(usize, &'static str, Vec<Message>)>,
     limits: Vec<Limits>,
@@ -112,6 +114,11 @@ impl StrategyHost for Scripted {
             Source::Chunk(Passage { content, ..found })
         });
         Ok(found.chain(self.others.clone()).collect())
+    }
+
+    fn retrieve_more(&mut self, query: &str) -> Result<Vec<Source>> {
+        self.followed_up.push(query.to_owned());
+        self.retrieve(query)
     }
 
     /// Each document that the question finds speaks of a community of its own, and so does what is found besides.
@@ -254,6 +261,7 @@ fn scripted(finds: &[(&'static str, &[u32])], says: &[&'static str]) -> Scripted
         content: None,
         says: says.iter().map(|text| Ok(*text)).collect(),
         looked_up: Vec::new(),
+        followed_up: Vec::new(),
         asked: Vec::new(),
         limits: Vec::new(),
         batches: 0,

@@ -17,8 +17,11 @@ use crate::source::Source;
 
 /// Finds sources, reads them, counts their tokens, has a language model write, and does what an agent wants.
 pub trait StrategyHost: Counter + AgentHost {
-    /// The sources that speak of `query`, best first.
+    /// The sources that speak of `query`, the caller's question, best first: those of the page that the caller asks for.
     fn retrieve(&mut self, query: &str) -> Result<Vec<Source>>;
+
+    /// The sources that speak of `query`, which has come up on the way to an answer, from the best on.
+    fn retrieve_more(&mut self, query: &str) -> Result<Vec<Source>>;
 
     /// The sources of each of the communities of which chunks speak that `question` finds, best first.
     fn communities(&mut self, question: &str, quest: CommunityQuest) -> Result<Vec<Vec<Source>>>;

@@ -15,7 +15,7 @@ use crate::pg::server::sql::query;
 use crate::pg::server::{prepared, sql};
 
 /// A relation of a pipeline.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Relation {
     /// The relation's OID.
     pub oid: pg_sys::Oid,

@@ -7,12 +7,13 @@ use std::ffi::CStr;
 
 use pgrx::PgList;
 use pgrx::prelude::*;
+use pgrx::spi::quote_identifier;
 
 use crate::error::Result;
-use crate::pg::catalog::pipeline;
+use crate::pg::catalog::pipeline::{self, Pipeline};
 use crate::pg::changes::{intake, noted};
 use crate::pg::pipeline::remake::{self, TableAlteration};
-use crate::pg::pipeline::{create, shards, triggers};
+use crate::pg::pipeline::{create, schema, shards, triggers};
 use crate::pg::server::error::OrReport;
 use crate::pg::server::role::{Acting, SUPERUSER};
 use crate::pg::server::sql::{self, query};
@@ -149,7 +150,7 @@ fn concerned(statement: &str) -> Result<Vec<i32>> {
     }
 }
 
-/// Pipelines whose source has another owner now, and that owner, quoted.
+/// Pipelines whose source has another owner now, and that owner, without quotes.
 fn given() -> Result<Vec<(i32, String)>> {
     if intake::table(c"pipeline").is_none() {
         return Ok(Vec::new());
@@ -189,6 +190,17 @@ fn forget_dropped() -> Result<()> {
     Ok(())
 }
 
+/// Whether the relations of a pipeline can be given to the owner of its source. Where they cannot, it is an error of the
+/// statement that has given the source away; others, after one that called no event triggers, only say so.
+fn may_own(pipeline: &Pipeline, owner: &str) -> Result<bool> {
+    let Err(error) = schema::check_owner(pipeline, owner) else { return Ok(true) };
+    if tables_altered()?.contains(&pipeline.source.oid) {
+        return Err(error);
+    }
+    warning!("pipeline \"{}\" does not follow its source: {}", pipeline.name, error.message());
+    Ok(false)
+}
+
 fn follow_source() -> Result<()> {
     if triggers::are_being_made() {
         return Ok(());
@@ -197,7 +209,9 @@ fn follow_source() -> Result<()> {
     remake::end(tables_altered)?;
     for (id, owner) in given()? {
         let Some(pipeline) = pipeline::by_id(id)? else { continue };
-        create::give_to(&pipeline, &owner)?;
+        if may_own(&pipeline, &owner)? {
+            create::give_to(&pipeline, &quote_identifier(&owner))?;
+        }
     }
     for (id, has_other_rows) in altered()? {
         let Some(pipeline) = pipeline::by_id(id)? else { continue };

@@ -9,7 +9,7 @@ use pgrx::prelude::*;
 use crate::error::Result;
 use crate::pg::server::prepared;
 use crate::pg::server::role::LocalSettings;
-use crate::pg::server::sql::{query, required, with_latest_snapshot};
+use crate::pg::server::sql::{qualified_name, query, required, with_latest_snapshot};
 
 /// The view that a subquery has come from.
 ///
@@ -30,20 +30,9 @@ pub unsafe fn view_of(entry: &pg_sys::RangeTblEntry) -> Option<Oid> {
     }
 }
 
-/// The name of a relation with its schema, quoted where needed.
+/// The name of a relation with its schema, quoted where needed; its number where it is gone.
 pub fn name(relation: Oid) -> String {
-    // SAFETY: look-ups by OID; the names are NULL where it is gone.
-    unsafe {
-        let (schema, name) = (
-            pg_sys::get_namespace_name(pg_sys::get_rel_namespace(relation)),
-            pg_sys::get_rel_name(relation),
-        );
-        if name.is_null() {
-            return relation.to_u32().to_string();
-        }
-        let quoted = pg_sys::quote_qualified_identifier(schema, name);
-        CStr::from_ptr(quoted).to_string_lossy().into_owned()
-    }
+    qualified_name(relation).unwrap_or_else(|| relation.to_u32().to_string())
 }
 
 /// A name, quoted where a statement needs it to be.

@@ -173,7 +173,7 @@ impl PipelineAlteration<'_> {
         };
         let plan = create::PipelinePlan {
             name: pipeline.name.clone(),
-            schema: schema::of_successor(pipeline)?,
+            schema: schema::of_successor(pipeline, &source)?,
             key: view::source_key_names(pipeline),
             content,
             contextual,

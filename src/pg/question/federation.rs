@@ -123,11 +123,6 @@ impl FederatedSearch {
         &self.columns
     }
 
-    /// The passages for `query`, best first.
-    pub fn run(&self, query: &str) -> Result<Vec<Passage>> {
-        self.find(&SoughtQuestion::asked(query))
-    }
-
     /// The passages for `question`, best first.
     pub fn find(&self, question: &SoughtQuestion<'_>) -> Result<Vec<Passage>> {
         Ok(self.findings(question)?.0)
@@ -160,8 +155,9 @@ impl FederatedSearch {
             let by_reranker =
                 scale.is_some() && self.searches.iter().all(|it| it.reranker_scale() == scale);
             self.compare(question, &mut lists)?;
-            let mut all = federated(lists, by_reranker, self.passed_over + self.k);
-            all.drain(..self.passed_over.min(all.len()));
+            let passed_over = question.passed_over(self.passed_over);
+            let mut all = federated(lists, by_reranker, passed_over + self.k);
+            all.drain(..passed_over.min(all.len()));
             Ok(all)
         })?;
         Ok((federated, filters))
@@ -169,11 +165,21 @@ impl FederatedSearch {
 
     /// What is found for `query`, as an answer cites it: summaries first, where they are to be read.
     pub fn sources(&self, query: &str) -> Result<Vec<Source>> {
+        self.sources_of(&SoughtQuestion::asked(query))
+    }
+
+    /// What is found for `query`, which has come up on the way to an answer, from the best on, whatever page the options
+    /// ask for.
+    pub fn more_sources(&self, query: &str) -> Result<Vec<Source>> {
+        self.sources_of(&SoughtQuestion::further(query))
+    }
+
+    fn sources_of(&self, question: &SoughtQuestion<'_>) -> Result<Vec<Source>> {
         let mut sources = Vec::new();
         for search in &self.searches {
-            sources.extend(search.summaries(query)?.into_iter().map(Source::Summary));
+            sources.extend(search.summaries(question.text)?.into_iter().map(Source::Summary));
         }
-        sources.extend(self.run(query)?.into_iter().map(Source::Chunk));
+        sources.extend(self.find(question)?.into_iter().map(Source::Chunk));
         Ok(sources)
     }
 
@@ -342,11 +348,12 @@ struct FederatedPage {
 /// The page that is asked for, if one is. Each pipeline then gives all of its candidates, so that the order of all
 /// together is the same for each page.
 fn page_of_all(pipelines: &mut [FederatedPipeline], usual_k: i32) -> Result<Option<FederatedPage>> {
-    let mut page = None;
+    let candidates = pipelines.iter().map(|it| u64::from(it.options.options.retrieve.candidates));
+    let (candidates, mut page) = (candidates.sum(), None);
     for FederatedPipeline { options, .. } in pipelines {
         let k = options.options.k.unwrap_or(usual_k);
         let passed_over = options.options.retrieve.passed_over();
-        let checked = options.options.retrieve.check_page(k.unsigned_abs());
+        let checked = options.options.retrieve.check_page_of(k.unsigned_abs(), candidates);
         options.named(&["retrieve.candidates", "k"], checked)?;
         if options.options.retrieve.offset.take().is_some() {
             options.options.k = i32::try_from(options.options.retrieve.candidates).ok();

@@ -4,7 +4,7 @@ use super::federation::FederatedPipeline;
 use super::options::AskedOptions;
 use super::request::required_question;
 use super::search::SoughtQuestion;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::pg::server::vector::Vector;
 use crate::retrieve::SearchMode;
 use crate::rewrite::RewriteMethod;
@@ -12,22 +12,42 @@ use crate::rewrite::RewriteMethod;
 /// The question `text`, with `vector` in the place of its own where there is one. With a vector the question may be left
 /// out.
 ///
-/// Fails where there is neither, and where the vector has no direction.
+/// Fails where there is neither, and where the vector has no direction or a length that cannot be reckoned with.
 pub fn sought<'a>(text: Option<&'a str>, vector: Option<&'a Vector>) -> Result<SoughtQuestion<'a>> {
     let Some(Vector(elements)) = vector else {
+        if text.is_none() {
+            return Err(nothing_asked());
+        }
         return required_question(text).map(SoughtQuestion::asked);
     };
-    // As pgvector adds them up, which knows no cosine of a sum that is not above 0 and finite.
-    let square: f32 = elements.iter().map(|element| element * element).sum();
-    if square <= 0.0 || !square.is_finite() {
-        let what = match square <= 0.0 {
-            true => "has the length 0, and so no direction",
-            false => "is longer than 1e19",
-        };
-        return Err(Error::invalid(format!("query_vector {what}")));
-    }
+    check_length(elements)?;
     let text = text.filter(|text| !text.trim().is_empty()).unwrap_or_default();
     Ok(SoughtQuestion { vector, ..SoughtQuestion::asked(text) })
+}
+
+/// Whether a rewrite does more than to look for other words.
+fn is_useful(way: RewriteMethod) -> bool {
+    matches!(way, RewriteMethod::SelfQuery | RewriteMethod::Prf)
+}
+
+fn nothing_asked() -> Error {
+    Error::new(ErrorKind::NullNotAllowed, "there is neither a question nor a query_vector")
+        .hint("Ask something, for instance 'How do I reset a password?'. A query_vector of a query is NULL where that finds nothing.")
+}
+
+/// An error where pgvector, which adds up squares as `real`, gets none of them right.
+fn check_length(elements: &[f32]) -> Result<()> {
+    let square: f64 = elements.iter().map(|it| f64::from(*it) * f64::from(*it)).sum();
+    let what = match square {
+        0.0 => "has the length 0, and so no direction",
+        _ if square < f64::from(f32::MIN_POSITIVE) => {
+            "is shorter than 1.1e-19, too short to be compared"
+        }
+        _ if square > f64::from(f32::MAX) => "is longer than 1.8e19, too long to be compared",
+        _ => return Ok(()),
+    };
+    Err(Error::invalid(format!("query_vector {what}"))
+        .hint("Scale it to the length 1, as embedding models make vectors."))
 }
 
 /// Has each of `pipelines` look for the vector of the caller's, if there is one.
@@ -48,6 +68,10 @@ pub fn fit(question: &SoughtQuestion<'_>, pipelines: &mut [FederatedPipeline]) -
             check_needs_no_words(options)?;
             options.options.retrieve.mode = Some(SearchMode::Dense);
         }
+        let retrieve = &mut options.options.retrieve;
+        let looks_up_words = retrieve.mode != Some(SearchMode::Dense);
+        // A language model would be asked for words that nobody looks up.
+        retrieve.rewrite.way = retrieve.rewrite.way.filter(|way| looks_up_words || is_useful(*way));
     }
     Ok(())
 }
@@ -110,7 +134,10 @@ mod tests {
             assert!(error.message().ends_with(end), "{error}");
         };
         check(vec![0.0; 3], "no direction");
-        check(vec![3e30, 4e30], "longer than 1e19");
+        check(vec![3e30, 4e30], "too long to be compared");
+        // The square of each is below the least `real`, and their sum is not 0.
+        check(vec![1e-23; 3], "too short to be compared");
+        check(vec![-1e-20, 1e-20], "too short to be compared");
         assert!(sought(None, Some(&Vector(vec![1e18, 1.0]))).is_ok());
         assert!(sought(None, Some(&Vector(vec![1e-18]))).is_ok());
     }

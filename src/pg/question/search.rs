@@ -212,20 +212,21 @@ impl Search {
         }
         let found = |statements: &Statements<'_>| {
             let candidates = self.find(statements, &asked, &rewriting)?;
-            self.ranked(query, statements, vector.clone(), candidates)
+            self.ranked(question, statements, vector.clone(), candidates)
         };
         let passages = self.asking(filter, found)?;
         Ok(Some(SearchFindings { passages, read_filter: rewriting.filter }))
     }
 
-    /// The best of what was found for `query`, as passages.
+    /// The best of what was found for `question`, as passages.
     fn ranked(
         &self,
-        query: &str,
+        question: &SoughtQuestion<'_>,
         statements: &Statements<'_>,
         vector: Option<Vector>,
         candidates: Vec<Candidate>,
     ) -> Result<Vec<Passage>> {
+        let query = question.text;
         let mut walked = self.walked(query, statements, candidates)?;
         walked.candidates.truncate(self.pool());
         let fetch = || self.hits(statements, vector, &walked.candidates);
@@ -244,14 +245,21 @@ impl Search {
             }
             None => hits,
         };
-        let hits = rank::after_rerank(hits, &self.options, self.kept());
+        let look_up = || {
+            pgrx::check_for_interrupts!();
+        };
+        let hits = rank::after_rerank(hits, &self.options, self.kept(), &look_up);
         let hits = self.expand(statements, hits)?;
-        self.page(statements, hits)
+        self.page(statements, hits, question.passed_over(self.options.passed_over()))
     }
 
-    /// Of all `hits`, best first, those that are wanted, with their places.
-    fn page(&self, statements: &Statements, mut hits: Vec<Hit>) -> Result<Vec<Passage>> {
-        let passed_over = self.options.passed_over();
+    /// Of all `hits`, best first, those that are wanted behind the first `passed_over`, with their places.
+    fn page(
+        &self,
+        statements: &Statements,
+        mut hits: Vec<Hit>,
+        passed_over: usize,
+    ) -> Result<Vec<Passage>> {
         hits.truncate(passed_over + self.k());
         hits.drain(..passed_over.min(hits.len()));
         if self.finds_leads {

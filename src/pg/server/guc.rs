@@ -359,9 +359,14 @@ pub fn llm() -> String {
     text(&LLM)
 }
 
-/// `rag.relations_schema`, without quotes; empty for the schema of the source.
+/// `rag.relations_schema`, without quotes; empty for the schema of the source, and in a function with SECURITY DEFINER: whoever
+/// calls that has set it, and the function's owner would make relations there.
 pub fn relations_schema() -> String {
-    text(&RELATIONS_SCHEMA)
+    // SAFETY: a variable of the session.
+    match unsafe { pgrx::pg_sys::InLocalUserIdChange() } {
+        true => String::new(),
+        false => text(&RELATIONS_SCHEMA),
+    }
 }
 
 /// `rag.min_confidence`; `None` where the measured default holds.

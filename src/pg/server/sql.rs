@@ -145,6 +145,22 @@ pub fn with_latest_snapshot<R>(work: impl FnOnce() -> R) -> R {
     }
 }
 
+/// The name of a relation with its schema, quoted where needed; `None` where it is gone.
+pub fn qualified_name(relation: pg_sys::Oid) -> Option<String> {
+    // SAFETY: look-ups by OID; the names are NULL where it is gone.
+    unsafe {
+        let (schema, name) = (
+            pg_sys::get_namespace_name(pg_sys::get_rel_namespace(relation)),
+            pg_sys::get_rel_name(relation),
+        );
+        if schema.is_null() || name.is_null() {
+            return None;
+        }
+        let quoted = pg_sys::quote_qualified_identifier(schema, name);
+        Some(CStr::from_ptr(quoted).to_string_lossy().into_owned())
+    }
+}
+
 /// Runs a statement that changes something; the number of rows it touched.
 pub fn execute(statement: &str, arguments: &[DatumWithOid<'_>]) -> Result<usize> {
     connect(|client| Ok(client.update(statement, None, arguments)?.len())).map_err(spi_failed)

@@ -31,17 +31,20 @@ CREATE FUNCTION api.search(question text, k integer DEFAULT 5, first integer DEF
 RETURNS TABLE (rank integer, page_id integer, title text, content text, score double precision)
 STABLE LANGUAGE sql AS $$
     SELECT f.rank, f.source_key::integer, f.metadata ->> 'title', f.content, f.score
-    FROM public.rag_retrieve(search.question, 'page', k => search.k,
-                             options => jsonb_build_object('retrieve', jsonb_build_object('offset', search.first))) AS f
+    FROM public.rag_retrieve(search.question, 'page', k => least(search.k, 20),
+                             options => jsonb_build_object('retrieve', jsonb_build_object('offset', search.first, 'candidates', 200))) AS f
     ORDER BY f.rank
 $$;
 
 CREATE FUNCTION api.more_like(page_id integer, k integer DEFAULT 5)
 RETURNS TABLE (rank integer, id integer, title text)
 STABLE LANGUAGE sql AS $$
+    -- Of a page that the caller may not see, the average is NULL.
     SELECT f.rank, f.source_key::integer, f.metadata ->> 'title'
-    FROM public.rag_retrieve(NULL, 'page', k => more_like.k, filter => jsonb_build_object('id', jsonb_build_object('ne', more_like.page_id)),
-                             query_vector => (SELECT public.avg(c.embedding) FROM public.page_rag AS c WHERE c.source_id = more_like.page_id)) AS f
+    FROM (SELECT public.avg(c.embedding) AS page FROM public.page_rag AS c WHERE c.source_id = more_like.page_id) AS v,
+         LATERAL public.rag_retrieve(NULL, 'page', k => least(more_like.k, 20), query_vector => v.page,
+                                     filter => jsonb_build_object('id', jsonb_build_object('ne', more_like.page_id))) AS f
+    WHERE v.page IS NOT NULL
     ORDER BY f.rank
 $$;
 
@@ -77,6 +80,14 @@ SELECT 'more_like', coalesce(json_agg(c), '[]')
 FROM json_to_record('{"page_id": 1, "k": 1}') AS b ("page_id" integer, "k" integer),
      LATERAL "api"."more_like"("page_id" := b."page_id", "k" := b."k") AS c;
 INSERT INTO replies
+SELECT 'more like what is not seen', coalesce(json_agg(c), '[]')
+FROM json_to_record('{"page_id": 4}') AS b ("page_id" integer),
+     LATERAL "api"."more_like"("page_id" := b."page_id") AS c;
+INSERT INTO replies
+SELECT 'too many', coalesce(json_agg(c), '[]')
+FROM json_to_record('{"question": "forgotten password", "k": 100000}') AS b ("question" text, "k" integer),
+     LATERAL "api"."search"("question" := b."question", "k" := b."k") AS c;
+INSERT INTO replies
 SELECT 'ask', to_json(c)
 FROM json_to_record('{"question": "How long does a refund take?"}') AS b ("question" text),
      LATERAL "api"."ask"("question" := b."question") AS c;
@@ -91,6 +102,10 @@ BEGIN
     ASSERT json_array_length(reply) = 1 AND reply -> 0 ->> 'rank' = '3' AND reply -> 0 ->> 'page_id' = '3', reply;
     SELECT r.reply INTO reply FROM replies AS r WHERE name = 'more_like';
     ASSERT reply -> 0 ->> 'id' = '2', reply;
+    SELECT r.reply INTO reply FROM replies AS r WHERE name = 'more like what is not seen';
+    ASSERT json_array_length(reply) = 0, reply;
+    SELECT r.reply INTO reply FROM replies AS r WHERE name = 'too many';
+    ASSERT json_array_length(reply) = 3, reply;
     SELECT r.reply INTO reply FROM replies AS r WHERE name = 'ask';
     ASSERT reply ->> 'answer' ~ 'five working days' AND reply ->> 'supported' = 'true', reply;
 END $$;

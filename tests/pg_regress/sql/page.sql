@@ -42,6 +42,28 @@ SELECT mode, paged(mode, NULL, '{}', '*') FROM unnest(ARRAY['dense', 'lexical', 
 SELECT paged('hybrid', 'late_interaction', '{}', '{docs,notes}');
 SELECT min(rank), max(rank) FROM rag_retrieve('mill', '*', k => 4, options => '{"retrieve": {"offset": 8}}');
 
+-- Together they have as many as each has, however few are those of one of them.
+SELECT rag_alter_pipeline('notes', defaults => '{"retrieve": {"candidates": 4}}');
+SELECT mode, paged(mode, NULL, '{}', '*') FROM unnest(ARRAY['dense', 'lexical', 'hybrid']) AS mode;
+SELECT count(*), count(*) FILTER (WHERE pipeline = 'notes') <= 4 FROM rag_retrieve('mill', '*', k => 10, options => '{"retrieve": {"offset": 0}}');
+SELECT fails($$SELECT * FROM rag_retrieve('mill', '*', k => 10, options => '{"retrieve": {"offset": 95}}')$$);
+SELECT rag_alter_pipeline('notes', defaults => '{}');
+
+-- A walk over the graph adds chunks, and a parent takes the place of several.
+CREATE TABLE people (id integer PRIMARY KEY, body text);
+INSERT INTO people SELECT i, format('Acme%s GmbH sells mills to Acme%s GmbH. The contract was signed in %s. Rye is ground there by Acme%s GmbH.', i, i % 20 + 1, 1900 + i, i) FROM generate_series(1, 20) AS i;
+SELECT rag_create_pipeline('people', 'body', refresh => 'sync', chunking => '{"by": "hierarchical", "max_tokens": 64}', options => '{"graph": {"entities": "rules"}}');
+CREATE FUNCTION paged_by(options jsonb) RETURNS text LANGUAGE sql AS $$
+    WITH whole AS (
+        SELECT r.* FROM rag_retrieve('To whom does Acme3 GmbH sell mills?', 'people', k => 12, options => jsonb_build_object('retrieve', options || '{"offset": 0}')) AS r
+    ), pages AS (
+        SELECT r.* FROM generate_series(0, 9, 3) AS o (n), LATERAL rag_retrieve('To whom does Acme3 GmbH sell mills?', 'people', k => 3, options => jsonb_build_object('retrieve', options || jsonb_build_object('offset', o.n))) AS r
+    )
+    SELECT concat_ws(' ', (SELECT array_agg((rank, chunk_id, content, score) ORDER BY rank) FROM whole) = (SELECT array_agg((rank, chunk_id, content, score) ORDER BY rank) FROM pages),
+        (SELECT count(*) - count(DISTINCT chunk_id) FROM pages), (SELECT count(*) - count(DISTINCT (source_key, content)) FROM pages))
+$$;
+SELECT options, paged_by(options::jsonb) FROM unnest(ARRAY['{}', '{"graph": {"weight": 0.5}}', '{"graph": {"weight": 0.5}, "candidates": 12}', '{"expand": "parent"}', '{"graph": {"weight": 0.5}, "expand": "parent"}']) AS options;
+
 -- An answer reads the page.
 SELECT jsonb_array_length(context) FROM rag_answer_details('Which mill grinds rye?', 'docs', k => 2, options => '{"retrieve": {"offset": 2}}');
 
@@ -49,5 +71,5 @@ SELECT jsonb_array_length(context) FROM rag_answer_details('Which mill grinds ry
 SELECT offsets, fails(format('SELECT * FROM rag_retrieve(%L, %L, options => %L)', 'mill', 'docs', jsonb_build_object('retrieve', jsonb_build_object('offset', offsets))))
 FROM unnest(ARRAY['-1', '1.5', '"3"', '96', '100001', '5000000000', '1e30', 'null']::jsonb[]) AS offsets;
 SELECT fails($$SELECT * FROM rag_retrieve('mill', 'docs', k => 10, options => '{"retrieve": {"offset": 100000, "candidates": 100000}}')$$);
-SELECT fails($$SELECT * FROM rag_retrieve('mill', '*', k => 10, options => '{"retrieve": {"offset": 95}}')$$);
+SELECT fails($$SELECT * FROM rag_retrieve('mill', '*', k => 10, options => '{"retrieve": {"offset": 295}}')$$);
 SELECT fails($$SELECT rag_alter_pipeline('docs', defaults => '{"retrieve": {"offset": 3}}')$$);

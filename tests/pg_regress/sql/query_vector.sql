@@ -42,12 +42,19 @@ SELECT count(*), bool_and(rerank_score IS NOT NULL) FROM rag_retrieve('reset pas
 SELECT count(*) FROM rag_retrieve(NULL, k => 9, query_vector => rag_embed('reset password'), options => '{"retrieve": {"threshold": 0.99}}');
 SELECT count(*) FROM rag_retrieve(NULL, k => 3, query_vector => rag_embed('reset password'), options => '{"retrieve": {"mmr": 0.5, "dedupe": 0.9}}');
 
+-- Other words are not asked of a language model, of which there is none here, where no words are looked up.
+SELECT way, count(*) FROM unnest(ARRAY['hyde', 'multi_query', 'fusion', 'step_back', 'decompose']) AS way,
+    rag_retrieve('reset password', k => 2, mode => 'dense', rewrite => way, query_vector => rag_embed('invoices')) GROUP BY way ORDER BY way;
+SELECT fails($$SELECT * FROM rag_retrieve('reset password', rewrite => 'hyde', query_vector => array_fill(1, ARRAY[384])::vector)$$);
+
 -- What cannot be asked.
 SELECT fails($$SELECT * FROM rag_retrieve(NULL, query_vector => NULL)$$);
 SELECT fails($$SELECT * FROM rag_retrieve(NULL, query_vector => '[1,2,3]')$$);
 SELECT fails($$SELECT * FROM rag_retrieve('x', query_vector => '[1]')$$);
 SELECT fails($$SELECT * FROM rag_retrieve(NULL, query_vector => array_fill(0, ARRAY[384])::vector)$$);
 SELECT fails($$SELECT * FROM rag_retrieve(NULL, query_vector => array_fill(1e30::real, ARRAY[384])::vector)$$);
+SELECT fails($$SELECT * FROM rag_retrieve(NULL, query_vector => array_fill(1e-22::real, ARRAY[384])::vector)$$);
+SELECT count(*) FROM rag_retrieve(NULL, k => 1, query_vector => array_fill(1e-18::real, ARRAY[384])::vector);
 SELECT fails($$SELECT * FROM rag_retrieve('x', mode => 'lexical', query_vector => array_fill(1, ARRAY[384])::vector)$$);
 SELECT fails($$SELECT * FROM rag_retrieve(NULL, rerank => 'late_interaction', query_vector => array_fill(1, ARRAY[384])::vector)$$);
 SELECT fails($$SELECT * FROM rag_retrieve(NULL, 'nowhere', query_vector => array_fill(1, ARRAY[384])::vector)$$);
@@ -84,7 +91,8 @@ SELECT fails(format('SELECT * FROM rag_retrieve(NULL, %L, query_vector => %L)', 
 RESET ROLE;
 
 -- A vector that is stored out of line, or compressed.
-CREATE TABLE queries (v vector);
+CREATE TABLE queries (v vector, filler text) WITH (toast_tuple_target = 128);
 ALTER TABLE queries ALTER COLUMN v SET STORAGE EXTERNAL;
-INSERT INTO queries SELECT embedding FROM docs_rag WHERE source_id = 2;
+INSERT INTO queries SELECT embedding, repeat('x', 1000) FROM docs_rag WHERE source_id = 2;
+SELECT pg_relation_size(reltoastrelid) > 0 FROM pg_class WHERE oid = 'queries'::regclass;
 SELECT r.source_key FROM queries, rag_retrieve(NULL, 'docs', k => 1, query_vector => v) AS r;

@@ -42,6 +42,30 @@ SELECT * FROM made();
 SELECT source, content_view, chunk_table, view FROM rag.pipeline;
 SELECT source_key FROM rag_retrieve('When does the library open?', k => 1);
 
+-- It is renamed while a cursor is open: the questions that are left are looked up under the new name.
+BEGIN;
+DECLARE asked CURSOR FOR SELECT (rag_retrieve_batch(ARRAY['mill', 'invoices'], 'docs', k => 1)).source_key;
+FETCH 1 FROM asked;
+ALTER SCHEMA rag_data RENAME TO renamed;
+FETCH 1 FROM asked;
+ROLLBACK;
+-- Another schema, with views of the same names, has taken its name.
+BEGIN;
+DECLARE asked CURSOR FOR SELECT (rag_retrieve_batch(ARRAY['mill', 'invoices'], 'docs', k => 1)).source_key;
+FETCH 1 FROM asked;
+ALTER SCHEMA rag_data RENAME TO renamed;
+CREATE SCHEMA rag_data;
+CREATE VIEW rag_data.docs_rag AS SELECT * FROM renamed.docs_rag WHERE 1 / (chunk_id - chunk_id) > 0;
+CREATE VIEW rag_data.docs_rag_chunks AS SELECT * FROM renamed.docs_rag_chunks WHERE 1 / (chunk_id - chunk_id) > 0;
+FETCH 1 FROM asked;
+ROLLBACK;
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+DECLARE asked CURSOR FOR SELECT (rag_retrieve_batch(ARRAY['mill', 'invoices'], 'docs', k => 1)).source_key;
+FETCH 1 FROM asked;
+ALTER SCHEMA rag_data RENAME TO renamed;
+FETCH 1 FROM asked;
+ROLLBACK;
+
 -- Rights: readers need USAGE on the schema, and are told so.
 SET ROLE regress_reader;
 SELECT fails($$SELECT * FROM rag_retrieve('mill', 'docs')$$);
@@ -75,6 +99,60 @@ SET ROLE regress_owner;
 INSERT INTO mine.notes VALUES (2, 'The cellar is closed.');
 SELECT source_key FROM rag_retrieve('cellar', 'notes', k => 1);
 RESET ROLE;
+
+-- Who owns a schema could put other relations in their place, so that is the owner of the source, of the database, or a superuser.
+CREATE SCHEMA strange AUTHORIZATION regress_stranger;
+SELECT fails($$SELECT rag_create_pipeline('docs', 'body', 'x', options => '{"relations_schema": "strange"}')$$);
+SELECT fails($$SELECT rag_create_pipeline('mine.notes', 'body', 'x', options => '{"relations_schema": "strange"}')$$);
+ALTER SCHEMA strange OWNER TO regress_owner;
+SELECT rag_create_pipeline('mine.notes', 'body', 'x', options => '{"relations_schema": "strange"}', refresh => 'sync');
+ALTER SCHEMA strange OWNER TO regress_stranger;
+SELECT fails($$SELECT rag_alter_pipeline('x', chunking => '{"max_tokens": 64}')$$);
+ALTER SCHEMA strange OWNER TO pg_database_owner;
+SELECT rag_alter_pipeline('x', chunking => '{"max_tokens": 64}');
+SELECT rag_drop_pipeline('x');
+-- Where it is neither the owner nor a superuser who creates the pipeline, the owner needs CREATE to be given it.
+CREATE ROLE regress_deputy;
+GRANT regress_owner TO regress_deputy;
+CREATE SCHEMA deputed;
+GRANT USAGE ON SCHEMA deputed TO regress_owner;
+GRANT USAGE, CREATE ON SCHEMA deputed TO regress_deputy;
+SET ROLE regress_deputy;
+SELECT fails($$SELECT rag_create_pipeline('mine.notes', 'body', 'x', options => '{"relations_schema": "deputed"}')$$);
+RESET ROLE;
+GRANT CREATE ON SCHEMA deputed TO regress_owner;
+SET ROLE regress_deputy;
+SELECT rag_create_pipeline('mine.notes', 'body', 'x', options => '{"relations_schema": "deputed"}', refresh => 'sync');
+RESET ROLE;
+REVOKE CREATE ON SCHEMA deputed FROM regress_owner;
+SET ROLE regress_deputy;
+SELECT fails($$SELECT rag_alter_pipeline('x', chunking => '{"max_tokens": 64}')$$);
+RESET ROLE;
+-- The source gets another owner, who must be able to use the schema.
+SELECT rag_drop_pipeline('notes');
+SELECT fails('ALTER TABLE mine.notes OWNER TO regress_reader');
+GRANT USAGE ON SCHEMA mine, deputed TO regress_reader;
+ALTER TABLE mine.notes OWNER TO regress_reader;
+SET ROLE regress_reader;
+INSERT INTO mine.notes VALUES (4, 'The tower is high.');
+SELECT source_key FROM rag_retrieve('tower', 'x', k => 1);
+RESET ROLE;
+ALTER SCHEMA deputed OWNER TO regress_reader;
+SELECT fails('ALTER TABLE mine.notes OWNER TO regress_owner');
+ALTER SCHEMA deputed OWNER TO CURRENT_USER;
+ALTER TABLE mine.notes OWNER TO regress_owner;
+DELETE FROM mine.notes WHERE id = 4;
+-- Who calls a function has set the setting, and not who owns it.
+CREATE FUNCTION mine.make() RETURNS text LANGUAGE sql SECURITY DEFINER AS $$SELECT rag_create_pipeline('mine.notes', 'body', 'made', refresh => 'manual')$$;
+SET rag.relations_schema = 'deputed';
+SELECT mine.make();
+RESET rag.relations_schema;
+SELECT view FROM rag.pipeline WHERE name = 'made';
+SELECT rag_drop_pipeline('made'), rag_drop_pipeline('x');
+DROP SCHEMA strange, deputed;
+DROP OWNED BY regress_deputy;
+DROP ROLE regress_deputy;
+SELECT rag_create_pipeline('mine.notes', 'body', refresh => 'sync', options => '{"relations_schema": "rag_data"}');
 
 -- What cannot be.
 SELECT name, fails(format('SELECT rag_create_pipeline(%L, %L, %L, options => %L)', 'docs', 'body', 'x', jsonb_build_object('relations_schema', name)))

@@ -11,11 +11,15 @@ use super::*;
 
 const RETRIEVE: &str = "SELECT count(*) FROM rag_retrieve('the orchard and the harbour', 'docs')";
 
-/// Questions to one pipeline, to the one of two that has the nearest chunk, to several, to all that can be read,
+/// Questions to one pipeline, one by one and in a batch, to the one of two that has the nearest chunk, to several, to all that can be read,
 /// and one that is answered, each with what it counts: passages, of all that can be read pipelines, answers that
 /// were given something to read.
-const QUESTIONS: [(&str, i64); 5] = [
+const QUESTIONS: [(&str, i64); 6] = [
     (RETRIEVE, 5),
+    (
+        "SELECT count(*) FROM rag_retrieve_batch(ARRAY['the orchard', 'the harbour'], 'docs', k => 5)",
+        10,
+    ),
     ("SELECT count(*) FROM rag_retrieve('the orchard and the harbour', 'auto')", 5),
     ("SELECT count(*) FROM rag_retrieve('the orchard and the harbour', '{docs,notes}')", 5),
     (

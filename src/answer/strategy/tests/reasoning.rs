@@ -14,6 +14,8 @@ fn least_to_most_hands_each_answer_on() {
     assert_eq!(done.text(), "They differ [1][2].");
     assert_eq!(done.steps(), ["decompose", "sub_answer", "sub_answer", "answer"]);
     assert_eq!(done.tools.looked_up, ["What of Ghent?", "What of Bruges?", QUESTION]);
+    // The page is one of the question's.
+    assert_eq!(done.tools.followed_up, ["What of Ghent?", "What of Bruges?"]);
     // Numbers are given as sources are met, and kept.
     assert_eq!(done.read(), ["2", "1", "3"]);
     assert!(done.system(0).contains("at most 4"));

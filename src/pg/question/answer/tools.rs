@@ -130,6 +130,14 @@ impl<'a> Session<'a> {
     pub fn retrieving(&self) -> Duration {
         self.retrieving
     }
+
+    /// Does `work` with the search of the call, and counts its time.
+    fn timed<T>(&mut self, work: impl FnOnce(&FederatedSearch) -> Result<T>) -> Result<T> {
+        let begun = Instant::now();
+        let done = work(self.search);
+        self.retrieving += begun.elapsed();
+        done
+    }
 }
 
 /// What was counted is not counted again: a strategy weighs the same sources more than once.
@@ -153,10 +161,11 @@ impl Counter for Session<'_> {
 
 impl StrategyHost for Session<'_> {
     fn retrieve(&mut self, query: &str) -> Result<Vec<Source>> {
-        let begun = Instant::now();
-        let found = self.search.sources(query);
-        self.retrieving += begun.elapsed();
-        found
+        self.timed(|search| search.sources(query))
+    }
+
+    fn retrieve_more(&mut self, query: &str) -> Result<Vec<Source>> {
+        self.timed(|search| search.more_sources(query))
     }
 
     fn communities(&mut self, question: &str, quest: CommunityQuest) -> Result<Vec<Vec<Source>>> {

@@ -3,13 +3,14 @@
 //! The exchange is another transaction's and may be committed at any moment: after the snapshot of
 //! the statement that searches was taken, or while a model embeds the question and no lock is held.
 //! The row of `rag.pipeline` that was read then names relations that are gone. The search goes on
-//! with the generation that is there now, and sees with a new snapshot what that holds.
+//! with the generation that is there now, and sees with a new snapshot what that holds. In the same way it
+//! goes on where the relations, or their schema, have been renamed.
 
 use pgrx::prelude::*;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::pg::catalog::pipeline::{self, Pipeline};
-use crate::pg::server::sql;
+use crate::pg::catalog::pipeline::{self, Pipeline, Relation};
+use crate::pg::server::sql::{self, qualified_name};
 use crate::pg::server::transaction::has_one_snapshot;
 
 const LOCK: pg_sys::LOCKMODE = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
@@ -46,34 +47,47 @@ impl SearchedPipeline {
         }
     }
 
-    /// Locks the view of the chunks; `None` where another generation has taken this one's place.
+    /// Locks the view of the chunks; `None` where another generation has taken this one's place, or the names that were
+    /// read are no longer those of view and chunks.
     pub fn lock(&self) -> Option<LockedView> {
-        let Pipeline { view, chunk_table, .. } = &self.pipeline;
-        // SAFETY: a lock of a number, given back by the guard; the relation may be gone. Whoever waits for a
-        // lock learns what was changed meanwhile, so that the look-ups are right.
-        let (locked, is_there) = unsafe {
-            pg_sys::LockRelationOid(view.oid, LOCK);
-            let is_there = |oid| pg_sys::get_rel_relkind(oid) != 0;
-            (LockedView(view.oid), is_there(view.oid) && is_there(chunk_table.oid))
+        let view = self.pipeline.view.oid;
+        // SAFETY: a lock of a number, given back by the guard; the relation may be gone. A schema is renamed without a
+        // lock of what is in it, so what was changed is learnt without having waited, too.
+        let locked = unsafe {
+            pg_sys::LockRelationOid(view, LOCK);
+            pg_sys::AcceptInvalidationMessages();
+            LockedView(view)
         };
-        is_there.then_some(locked)
+        // Another relation may have taken the name since it was read.
+        let is_named = |it: &Relation| qualified_name(it.oid).is_some_and(|name| name == it.sql);
+        self.relations().into_iter().all(is_named).then_some(locked)
     }
 
-    /// The generation that has taken this one's place.
+    fn relations(&self) -> [&Relation; 2] {
+        [&self.pipeline.view, &self.pipeline.chunk_table]
+    }
+
+    /// The generation that has taken this one's place, or this one under the names that it has now.
     ///
     /// Fails where the pipeline was dropped, and in a transaction whose only snapshot is older.
     pub fn renewed(&self) -> Result<Self> {
         let name = &self.pipeline.name;
         if has_one_snapshot() {
-            let message = format!(
-                "a new generation of pipeline \"{name}\" took the place of the one that this transaction sees"
-            );
+            let is_there = self.relations().into_iter().all(|it| qualified_name(it.oid).is_some());
+            let message = match is_there {
+                true => format!(
+                    "the relations of pipeline \"{name}\" have other names than this transaction sees"
+                ),
+                false => format!(
+                    "a new generation of pipeline \"{name}\" took the place of the one that this transaction sees"
+                ),
+            };
             return Err(Error::new(ErrorKind::SerializationFailure, message)
                 .hint("Repeat the transaction."));
         }
         let pipeline = sql::with_latest_snapshot(|| pipeline::resolve(Some(name)))?;
-        let is_same = |of: fn(&Pipeline) -> pg_sys::Oid| of(&pipeline) == of(&self.pipeline);
-        if is_same(|it| it.view.oid) && is_same(|it| it.chunk_table.oid) {
+        let is_same = |of: fn(&Pipeline) -> &Relation| of(&pipeline) == of(&self.pipeline);
+        if is_same(|it| &it.view) && is_same(|it| &it.chunk_table) {
             let message = format!("the chunks of pipeline \"{name}\" are gone");
             return Err(Error::new(ErrorKind::UndefinedObject, message)
                 .hint("Drop the pipeline and create it anew."));

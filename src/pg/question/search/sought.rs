@@ -17,12 +17,24 @@ pub struct SoughtQuestion<'a> {
     pub vector: Option<&'a Vector>,
     /// Vectors of the question that were made beforehand.
     pub embedded: &'a [ModelVector],
+    /// Whether it has come up on the way to the answer of another, of which the page is that the options ask for.
+    pub is_further: bool,
 }
 
 impl<'a> SoughtQuestion<'a> {
     /// A question that is embedded when it is looked up.
     pub fn asked(text: &'a str) -> Self {
-        SoughtQuestion { text, vector: None, embedded: &[] }
+        SoughtQuestion { text, vector: None, embedded: &[], is_further: false }
+    }
+
+    /// A question that has come up on the way to the answer of another: its chunks are given from the first on.
+    pub fn further(text: &'a str) -> Self {
+        SoughtQuestion { is_further: true, ..SoughtQuestion::asked(text) }
+    }
+
+    /// Of `passed_over` chunks that are on earlier pages, how many are left out for this question.
+    pub fn passed_over(&self, passed_over: usize) -> usize {
+        if self.is_further { 0 } else { passed_over }
     }
 
     /// The vector by `model`, if it need not be made: the caller's is taken for one of any model.

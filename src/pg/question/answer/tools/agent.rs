@@ -14,7 +14,6 @@ use crate::answer::strategy::agent::{
 use crate::answer::strategy::{BudgetLedger, Limits, ModelReply};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::agent_tools::{self, AgentTool, ToolLimits};
-use crate::pg::question::federation::FederatedSearch;
 use crate::pg::question::search::{Connections, Narrowing};
 use crate::pg::ragd::generate::request;
 use crate::pg::ragd::llm::Llm;
@@ -90,7 +89,7 @@ impl AgentHost for Session<'_> {
         let AgentSearch { question, k, filter, pipeline } = asked.clone();
         let narrowing = Narrowing { k, filter, pipeline };
         let found = self.timed(|search| match narrowing == Narrowing::default() {
-            true => search.sources(&question),
+            true => search.more_sources(&question),
             false => search.narrowed(&narrowing)?.sources(&question),
         });
         outcome(found.map(|sources| (sources, None)))
@@ -201,17 +200,6 @@ impl Session<'_> {
             Some(tool) if tool.is_there()? => Ok(Some(tool.clone())),
             _ => Ok(None),
         }
-    }
-
-    /// Does `work` with the search of the call, and counts its time.
-    pub(super) fn timed<T>(
-        &mut self,
-        work: impl FnOnce(&FederatedSearch) -> Result<T>,
-    ) -> Result<T> {
-        let begun = Instant::now();
-        let done = work(self.search);
-        self.retrieving += begun.elapsed();
-        done
     }
 }
 
