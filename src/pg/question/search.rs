@@ -20,7 +20,7 @@ use pgrx::prelude::*;
 use serde_json::Value;
 
 pub use self::communities::CommunityPassages;
-use self::filter_sql::FilterSql;
+pub use self::filter_sql::FilterSql;
 pub use self::narrowing::{Connections, Narrowing};
 pub use self::searched_pipeline::SearchedPipeline;
 pub use self::statement::source_key;
