@@ -166,7 +166,7 @@ SELECT DISTINCT ON (u.place, r.norm, r.predicate, r.is_inverse)
        v.start_char OPERATOR(pg_catalog.+) b.start_char, v.start_char OPERATOR(pg_catalog.+) b.end_char,
        'sql', NULL::pg_catalog.int4, NULL::pg_catalog.int4, NULL::pg_catalog.text
 FROM pg_catalog.unnest($1::pg_catalog.text[]) WITH ORDINALITY AS u (norm, place)
-CROSS JOIN (SELECT DISTINCT p.predicate FROM pg_catalog.unnest($2::pg_catalog.text[]) AS p (predicate)) AS p
+CROSS JOIN LATERAL (SELECT DISTINCT p.predicate FROM pg_catalog.unnest($2::pg_catalog.text[]) AS p (predicate)) AS p
 CROSS JOIN LATERAL (
     (SELECT r.chunk_id, r.subject_name, r.object, r.object_name, r.predicate, false
      FROM {seen}

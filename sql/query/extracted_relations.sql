@@ -93,7 +93,7 @@ SELECT DISTINCT ON (u.place, r.norm, r.predicate, r.is_inverse)
        'llm', v.start_char OPERATOR(pg_catalog.+) r.start_char, v.start_char OPERATOR(pg_catalog.+) r.end_char,
        pg_catalog.substr(v.content, r.start_char OPERATOR(pg_catalog.+) 1, r.end_char OPERATOR(pg_catalog.-) r.start_char)
 FROM pg_catalog.unnest($1::pg_catalog.text[]) WITH ORDINALITY AS u (norm, place)
-CROSS JOIN (SELECT DISTINCT p.predicate FROM pg_catalog.unnest($2::pg_catalog.text[]) AS p (predicate)) AS p
+CROSS JOIN LATERAL (SELECT DISTINCT p.predicate FROM pg_catalog.unnest($2::pg_catalog.text[]) AS p (predicate)) AS p
 CROSS JOIN LATERAL (
     (SELECT r.content_hash, r.object, r.predicate, false, r.subject_start, r.subject_end, r.object_start, r.object_end,
             r.start_char, r.end_char

@@ -321,11 +321,30 @@ fn a_question_is_answered_from_paths_over_relations() {
     );
 }
 
+#[test]
+fn a_text_of_many_chunks_is_read_once_and_some_of_them_are_looked_at() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let http = Server::answer(extract);
+    let mut client = cluster.connect();
+    client.batch_execute(&format!("{SETUP} {}", server("writer", &http))).unwrap();
+    client
+        .batch_execute(&format!(
+            "INSERT INTO band SELECT n, b.body FROM band AS b, generate_series(3, 152) AS n WHERE b.id = 1; {CREATE}"
+        ))
+        .unwrap();
+    client.batch_execute(RUN).unwrap();
+    assert_eq!(http.requests().len(), 2);
+    let chunks = "SELECT (edges -> 0 ->> 'chunks')::bigint FROM rag_graph('Gong', hops => 1, predicate => '{joined}')";
+    assert_eq!(count(&mut client, chunks), 100);
+}
+
 /// Picks what there is not, and quotes what it is told.
 fn pick_nothing_known(request: &Request) -> Reply {
     let text = request.text();
     Reply::chat(if text.contains("Predicates: ") {
-        assert!(text.contains("uses (as in: apollo uses zstandard)"), "{text}");
+        for seen in ["uses (as in: apollo uses zstandard)", "reviewed_by (as in: apollo"] {
+            assert!(text.contains(seen), "{seen} in {text}");
+        }
         for hidden in ["managed_by", "secret", "library 1"] {
             assert!(!text.contains(hidden), "{hidden} in {text}");
         }
@@ -344,16 +363,17 @@ fn what_the_filter_hides_is_as_if_it_were_not_there() {
     client
         .batch_execute(&format!(
             r#"CREATE EXTENSION pg_rag CASCADE;
-               CREATE TABLE report (id integer PRIMARY KEY, body text, tenant text, project text, libraries text[], manager text);
+               CREATE TABLE report (id integer PRIMARY KEY, body text, tenant text, project text, libraries text[], manager text, reviewer text);
                INSERT INTO report
                SELECT n, 'It is about a parser, number ' || n || '.', 'b', 'Apollo', array_agg('Library ' || n || ' ' || i), 'Secret Person'
-               FROM generate_series(1, 5) AS n, generate_series(1, 256) AS i GROUP BY n;
-               INSERT INTO report VALUES (6, 'It is about the archives.', 'b', 'Apollo', '{{Zstandard}}', NULL),
-                   (7, 'It is about the archives as well.', 'a', 'Apollo', '{{Zstandard}}', NULL);
+               FROM generate_series(1, 8) AS n, generate_series(1, 256) AS i GROUP BY n;
+               INSERT INTO report VALUES (9, 'It is about the archives.', 'b', 'Apollo', '{{Zstandard}}', NULL, NULL),
+                   (10, 'It is about the archives as well.', 'a', 'Apollo', '{{Zstandard}}', NULL, 'Ben Cole');
                {}
-               SELECT rag_create_pipeline('report', 'body', metadata => ARRAY['tenant', 'project', 'libraries', 'manager'],
+               SELECT rag_create_pipeline('report', 'body', metadata => ARRAY['tenant', 'project', 'libraries', 'manager', 'reviewer'],
                    options => '{{"backfill": "now", "graph": {{"entities": "rules", "relations": {{
                        "libraries": {{"predicate": "uses", "subject": "project"}},
+                       "reviewer": {{"predicate": "reviewed_by", "subject": "project"}},
                        "manager": {{"predicate": "managed_by", "subject": "project"}}}}}}}}')"#,
             server("writer", &http)
         ))
@@ -362,6 +382,6 @@ fn what_the_filter_hides_is_as_if_it_were_not_there() {
     // model picks is not there.
     let answer = "SELECT concat_ws('; ', answer, citations -> 0 ->> 'key')
         FROM rag_answer_details('What does Apollo use?', strategy => 'graph', llm => 'writer', filter => '{\"tenant\": \"a\"}')";
-    assert_eq!(text(&mut client, answer), "It uses Zstandard [1].; 7");
+    assert_eq!(text(&mut client, answer), "It uses Zstandard [1].; 10");
     assert_eq!(http.requests().len(), 2);
 }

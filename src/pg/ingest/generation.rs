@@ -19,7 +19,7 @@ use crate::pg::server::sql::{self, query, render};
 /// that it replaces.
 ///
 /// To be called as a role that may create relations in the source's schema, as the source's owner
-/// may not have to: nothing of what is done here runs code of that owner.
+/// may not have to: nothing of what is done here runs code of that owner but as that owner.
 /// Returns whether it was done; not while other processes are at work on it. Index and exchange are
 /// two calls.
 pub fn finish(id: i32) -> Result<bool> {
