@@ -226,7 +226,7 @@ Reply with one JSON object and nothing else. Its key "relations" holds an array 
 - "subject": a name, exactly as the passage writes it.
 - "predicate": {% if predicates %}what the subject is to the object, one of these and nothing else:{% for predicate in predicates %} {{ predicate.name }}{% endfor %}.{% else %}what the subject is to the object, in one to three English words in small letters with "_" between them, such as works_for, part_of or written_by.{% endif %}
 - "object": another name, exactly as the passage writes it.
-- "quote": the words of the passage that state it, copied letter by letter. They contain both names.
+- "quote": the words of one sentence of the passage that state it, copied letter by letter. They contain both names.
 
 Leave out what the passage only suggests, and what it says of "he", "it" or "the company" without the name beside it.
 [[user]]

@@ -22,11 +22,15 @@ COMMENT ON COLUMN {table}.object_name IS 'the object as it is written'
 
 -- name: create_indexes
 CREATE INDEX ON {table} (subject, chunk_id);
-CREATE INDEX ON {table} (object, chunk_id)
+CREATE INDEX ON {table} (object, chunk_id);
+CREATE INDEX ON {table} (subject, predicate, chunk_id);
+CREATE INDEX ON {table} (object, predicate, chunk_id);
+CREATE INDEX ON {table} (predicate, subject)
 
 -- name: foreign_keys
 -- $1: a table. Its columns that by themselves refer to another table: name, that table, its column, the operator that
--- compares both, and the columns of that table that the caller may read.
+-- compares both, the columns of that table that the caller may read, and its OID, and how its own rows are
+-- told from those of tables that inherit from it: these may have the same keys, and no foreign key leads to them.
 SELECT DISTINCT ON (a.attname)
        a.attname::pg_catalog.text,
        pg_catalog.quote_ident(n.nspname) OPERATOR(pg_catalog.||) '.' OPERATOR(pg_catalog.||) pg_catalog.quote_ident(t.relname),
@@ -36,7 +40,8 @@ SELECT DISTINCT ON (a.attname)
              WHERE r.attrelid OPERATOR(pg_catalog.=) t.oid AND r.attnum OPERATOR(pg_catalog.>) 0 AND NOT r.attisdropped
                AND pg_catalog.has_schema_privilege(n.oid, 'USAGE')
                AND pg_catalog.has_column_privilege(t.oid, r.attnum, 'SELECT')
-             ORDER BY r.attnum)
+             ORDER BY r.attnum),
+       t.oid, CASE WHEN t.relkind OPERATOR(pg_catalog.=) 'p' THEN '' ELSE 'ONLY' END
 FROM pg_catalog.pg_constraint AS f
 JOIN pg_catalog.pg_class AS t ON t.oid OPERATOR(pg_catalog.=) f.confrelid
 JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) t.relnamespace
@@ -50,15 +55,20 @@ ORDER BY a.attname, t.relispartition, f.oid
 -- name: of_row
 -- What a row is called: its title if that is short enough for a name, or else the name of its table and its key.
 coalesce(CASE WHEN pg_catalog.octet_length(pg_catalog.btrim({title})) BETWEEN 1 AND {longest} THEN pg_catalog.btrim({title}) END,
-         (SELECT t.relname || ' ' FROM pg_catalog.pg_class AS t WHERE t.oid = {source}::oid) || pg_catalog.concat_ws(', ', {keys}))
+         {row})
 
--- name: value
-pg_catalog.format('%s', c.{column})
+-- name: row
+-- What a row is called by a table and a key, so that rows of two tables are two.
+(SELECT t.relname || ' ' FROM pg_catalog.pg_class AS t WHERE t.oid = {table}::oid) || {key}
 
--- name: referenced
--- What the row is called to which a column refers; its key where it has no name that can be read.
-coalesce((SELECT nullif(pg_catalog.btrim(pg_catalog.format('%s', t.{name})), '') FROM {table} AS t WHERE t.{key} {equal} c.{column}),
-         pg_catalog.format('%s', c.{column}))
+-- name: short
+-- A value as a text; NULL where it is too long for a name. What is longer is not to leave the server's memory for values.
+(SELECT x.value FROM (SELECT pg_catalog.btrim(pg_catalog.format('%s', {value})) AS value) AS x
+ WHERE pg_catalog.octet_length(x.value) <= {most_bytes})
+
+-- name: named
+-- What the row is called to which a column refers, which is called by its key where it has no name.
+coalesce((SELECT nullif({name}, '') FROM {only} {table} AS t WHERE t.{key} {equal} c.{column}), {row})
 
 -- name: said_never
 SELECT NULL::integer, NULL::text, NULL::text
@@ -67,7 +77,7 @@ SELECT NULL::integer, NULL::text, NULL::text
 SELECT {place}, {subject}, {object}
 
 -- name: said_by_each
-SELECT {place}, {subject}, pg_catalog.format('%s', e.value)
+SELECT {place}, {subject}, {object}
 FROM (SELECT e.value FROM pg_catalog.unnest(c.{column}) AS e (value) LIMIT {most}) AS e
 
 -- name: forget_other
@@ -93,57 +103,86 @@ ON CONFLICT (chunk_id, subject, predicate, object) DO UPDATE
 SET (subject_name, object_name) = ROW(EXCLUDED.subject_name, EXCLUDED.object_name)
 WHERE ROW(r.subject_name, r.object_name) IS DISTINCT FROM ROW(EXCLUDED.subject_name, EXCLUDED.object_name)
 
+-- name: seen
+-- Relations with the chunks that say them, of those that the caller sees.
+{relations} AS r
+JOIN {view} AS v ON v.chunk_id OPERATOR(pg_catalog.=) r.chunk_id
+
 -- name: known
--- Which of some names relations have that the caller sees. $1: normal forms.
+-- Which of some names relations have that the caller sees and the filter lets pass, of columns or of texts. $1: normal forms,
+-- $3: the filter's values.
 SELECT u.norm
 FROM pg_catalog.unnest($1::pg_catalog.text[]) WITH ORDINALITY AS u (norm, place)
-WHERE EXISTS (SELECT FROM {relations} AS r WHERE r.subject OPERATOR(pg_catalog.=) u.norm COLLATE pg_catalog."C")
-   OR EXISTS (SELECT FROM {relations} AS r WHERE r.object OPERATOR(pg_catalog.=) u.norm COLLATE pg_catalog."C")
+WHERE EXISTS (SELECT FROM {seen} WHERE r.subject OPERATOR(pg_catalog.=) u.norm COLLATE pg_catalog."C" AND {filter})
+   OR EXISTS (SELECT FROM {seen} WHERE r.object OPERATOR(pg_catalog.=) u.norm COLLATE pg_catalog."C" AND {filter})
 ORDER BY u.place
 
 -- name: menu
--- $1: how many relations are looked at. What they are called, each with a subject and an object, and how many are called so.
-SELECT DISTINCT ON (r.predicate) r.predicate, r.subject, r.object, pg_catalog.count(*) OVER (PARTITION BY r.predicate)
-FROM (SELECT r.predicate, r.subject, r.object FROM {relations} AS r WHERE r.subject IS NOT NULL LIMIT $1) AS r
-ORDER BY r.predicate, r.subject, r.object
+-- What relations are called that the caller sees and the filter lets pass, each with a subject and an object, and how many are
+-- called so. Each predicate is looked up in the index behind the one before, however many relations have it. $1: how many
+-- predicates are looked at, $2: how many relations of each are counted, $3: the filter's values.
+WITH RECURSIVE p (predicate, place) AS (
+    (SELECT r.predicate, 1::pg_catalog.int8 FROM {relations} AS r WHERE r.predicate IS NOT NULL ORDER BY r.predicate LIMIT 1)
+    UNION ALL
+    SELECT n.predicate, p.place OPERATOR(pg_catalog.+) 1
+    FROM p
+    CROSS JOIN LATERAL (SELECT r.predicate FROM {relations} AS r
+                        WHERE r.predicate OPERATOR(pg_catalog.>) p.predicate
+                        ORDER BY r.predicate LIMIT 1) AS n
+    WHERE p.place OPERATOR(pg_catalog.<) $1)
+SELECT p.predicate, e.subject, e.object,
+       (SELECT pg_catalog.count(*)
+        FROM (SELECT FROM {seen} WHERE r.predicate OPERATOR(pg_catalog.=) p.predicate AND {filter} LIMIT $2) AS r)
+FROM p
+CROSS JOIN LATERAL (SELECT r.subject, r.object FROM {seen}
+                    WHERE r.predicate OPERATOR(pg_catalog.=) p.predicate AND {filter}
+                    LIMIT 1) AS e
+ORDER BY p.place
 
 -- name: of_chunks
--- Entities of the relations of chunks. $1: keys of chunks, $2: how many.
+-- Entities of the relations of chunks. $1: keys of chunks, $2: how many, $3: the filter's values.
 SELECT DISTINCT u.norm
-FROM {relations} AS r
+FROM {seen}
 CROSS JOIN LATERAL pg_catalog.unnest(ARRAY[r.subject, r.object]) AS u (norm)
-WHERE r.chunk_id OPERATOR(pg_catalog.=) ANY ($1)
+WHERE v.chunk_id OPERATOR(pg_catalog.=) ANY ($1) AND u.norm IS NOT NULL AND {filter}
 ORDER BY u.norm
 LIMIT $2
+
+-- name: of_predicate
+r.predicate OPERATOR(pg_catalog.=) p.predicate COLLATE pg_catalog."C"
 
 -- name: steps
 -- From entities over relations to others, each other one with a predicate and a direction once: the number of the entity,
 -- from 1, and as the relation writes it; the other's normal form, and as the relation writes it; predicate, and whether the
 -- other one is the subject; how many chunks say it; row, chunk and its number of the first; where that names both in the
--- document; and who says it, and where the document does. $1: normal forms, $2: predicates, or NULL for all, $3: how many
--- relations of each in a direction.
+-- document; who says it, where the document does, and in which words. What the filter does not let pass is as if it were
+-- not there. $1: normal forms, $2: predicates, or one that is NULL for all, $3: the filter's values, $4: how many relations of
+-- each with a predicate in a direction.
 SELECT DISTINCT ON (u.place, r.norm, r.predicate, r.is_inverse)
        u.place, r.own_name, r.norm, r.name, r.predicate, r.is_inverse,
        pg_catalog.count(*) OVER (PARTITION BY u.place, r.norm, r.predicate, r.is_inverse),
        {source_key}, v.chunk_id, v.chunk_no,
        v.start_char OPERATOR(pg_catalog.+) a.start_char, v.start_char OPERATOR(pg_catalog.+) a.end_char,
        v.start_char OPERATOR(pg_catalog.+) b.start_char, v.start_char OPERATOR(pg_catalog.+) b.end_char,
-       'sql', NULL::pg_catalog.int4, NULL::pg_catalog.int4
+       'sql', NULL::pg_catalog.int4, NULL::pg_catalog.int4, NULL::pg_catalog.text
 FROM pg_catalog.unnest($1::pg_catalog.text[]) WITH ORDINALITY AS u (norm, place)
+CROSS JOIN LATERAL (SELECT DISTINCT p.predicate FROM pg_catalog.unnest($2::pg_catalog.text[]) AS p (predicate)) AS p
 CROSS JOIN LATERAL (
     (SELECT r.chunk_id, r.subject_name, r.object, r.object_name, r.predicate, false
-     FROM {relations} AS r
+     FROM {seen}
      WHERE r.subject OPERATOR(pg_catalog.=) u.norm COLLATE pg_catalog."C"
-       AND ($2::pg_catalog.text[] IS NULL OR r.predicate OPERATOR(pg_catalog.=) ANY ($2))
+       AND {of_predicate}
+       AND {filter}
      ORDER BY r.subject, r.chunk_id
-     LIMIT $3)
+     LIMIT $4)
     UNION ALL
     (SELECT r.chunk_id, r.object_name, r.subject, r.subject_name, r.predicate, true
-     FROM {relations} AS r
+     FROM {seen}
      WHERE r.object OPERATOR(pg_catalog.=) u.norm COLLATE pg_catalog."C"
-       AND ($2::pg_catalog.text[] IS NULL OR r.predicate OPERATOR(pg_catalog.=) ANY ($2))
+       AND {of_predicate}
+       AND {filter}
      ORDER BY r.object, r.chunk_id
-     LIMIT $3)) AS r (chunk_id, own_name, norm, name, predicate, is_inverse)
+     LIMIT $4)) AS r (chunk_id, own_name, norm, name, predicate, is_inverse)
 JOIN {view} AS v ON v.chunk_id OPERATOR(pg_catalog.=) r.chunk_id
 LEFT JOIN {mentions} AS a ON a.chunk_id OPERATOR(pg_catalog.=) v.chunk_id AND a.norm OPERATOR(pg_catalog.=) u.norm COLLATE pg_catalog."C"
 LEFT JOIN {mentions} AS b ON b.chunk_id OPERATOR(pg_catalog.=) v.chunk_id AND b.norm OPERATOR(pg_catalog.=) r.norm

@@ -19,7 +19,8 @@ DELETE FROM rag.derivation WHERE pipeline = $1 AND kind = $2
 
 -- name: due
 -- $1: the only pipeline, or NULL for those that workers see to. Pipeline, kind, and a text that is another
--- one when there may be more to do. Mentions, and relations that columns say, are made with their chunks.
+-- one when there may be more to do. Mentions, and relations that columns say, are made with their chunks; and a
+-- successor waits until it has what was extracted for the pipeline whose place it takes.
 SELECT d.pipeline, d.kind,
        pg_catalog.concat_ws(' ', d.relation::oid, d.options, p.stage, a.rows_done, s.srvoptions,
                             (SELECT pg_catalog.count(*) FROM rag.template))
@@ -28,6 +29,7 @@ JOIN rag.pipeline AS p ON p.id = d.pipeline
 LEFT JOIN rag.activity AS a ON a.pipeline = p.id
 LEFT JOIN pg_catalog.pg_foreign_server AS s ON s.srvname = d.options ->> 'llm'
 WHERE d.kind NOT IN ('mentions', 'relations') AND NOT p.paused
+  AND (d.kind <> 'extracted_relations' OR p.replaces IS NULL)
   AND CASE WHEN $1 IS NULL THEN p.refresh <> 'manual' ELSE $1 IN (p.id, p.replaces) END
   AND rag.is_whole(p.id, p.source, p.chunk_table, d.relation)
 

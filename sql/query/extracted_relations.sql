@@ -35,11 +35,25 @@ COMMENT ON COLUMN {table}.end_char IS 'one past the last character of these word
 
 -- name: create_indexes
 CREATE INDEX ON {table} (subject, content_hash);
-CREATE INDEX ON {table} (object, content_hash)
+CREATE INDEX ON {table} (object, content_hash);
+CREATE INDEX ON {table} (subject, predicate, content_hash);
+CREATE INDEX ON {table} (object, predicate, content_hash);
+CREATE INDEX ON {table} (predicate, subject)
+
+-- name: forget_older
+-- What has been found in texts that were read for the old generation of the chunks in another template since.
+DELETE FROM {relations} AS r
+WHERE EXISTS (SELECT FROM {old} AS o WHERE o.content_hash = r.content_hash AND o.template <> r.template)
 
 -- name: inherit
--- What has been found in the texts of the old generation of the chunks.
-INSERT INTO {relations} SELECT * FROM {old}
+-- What has been found in the texts of the old generation of the chunks, but for those that are known.
+INSERT INTO {relations}
+SELECT o.* FROM {old} AS o
+WHERE NOT EXISTS (SELECT FROM {relations} AS r WHERE r.content_hash = o.content_hash)
+
+-- name: count_texts
+-- How many texts have been read.
+SELECT pg_catalog.count(DISTINCT content_hash) FROM {relations}
 
 -- name: insert
 -- $1: the template; $2: hash of the text, $3: number, $4..$6: subject, predicate and object, $7..$12: first character of the
@@ -56,19 +70,16 @@ FROM ROWS FROM (pg_catalog.unnest($2::bytea[]), pg_catalog.unnest($3::integer[])
            start_char, end_char)
 ON CONFLICT DO NOTHING
 
--- name: of_chunks
--- Entities of the relations of chunks. $1: keys of chunks, $2: how many.
-SELECT DISTINCT u.norm
-FROM {chunk_table} AS c
-JOIN {relations} AS r ON r.content_hash OPERATOR(pg_catalog.=) c.content_hash
-CROSS JOIN LATERAL pg_catalog.unnest(ARRAY[r.subject, r.object]) AS u (norm)
-WHERE c.chunk_id OPERATOR(pg_catalog.=) ANY ($1) AND u.norm IS NOT NULL
-ORDER BY u.norm
-LIMIT $2
+-- name: seen
+-- As in column_relations.sql.
+{relations} AS r
+JOIN {chunk_table} AS c ON c.content_hash OPERATOR(pg_catalog.=) r.content_hash
+JOIN {view} AS v ON v.chunk_id OPERATOR(pg_catalog.=) c.chunk_id
 
 -- name: steps
--- As in column_relations.sql, with the method, and where the document states it behind the places of both.
--- $1: normal forms, $2: predicates, or NULL for all, $3: how many relations of each in a direction.
+-- As in column_relations.sql, with the method, the place and the words in which the document states it. Of the chunks with one
+-- text a few are looked at, however many have it. $1: normal forms, $2: predicates, or one that is NULL for all, $3: the
+-- filter's values, $4: how many relations of each with a predicate in a direction, $5: how many chunks of a text.
 SELECT DISTINCT ON (u.place, r.norm, r.predicate, r.is_inverse)
        u.place,
        pg_catalog.substr(v.content, r.own_start OPERATOR(pg_catalog.+) 1, r.own_end OPERATOR(pg_catalog.-) r.own_start),
@@ -76,27 +87,40 @@ SELECT DISTINCT ON (u.place, r.norm, r.predicate, r.is_inverse)
        pg_catalog.substr(v.content, r.other_start OPERATOR(pg_catalog.+) 1, r.other_end OPERATOR(pg_catalog.-) r.other_start),
        r.predicate, r.is_inverse,
        pg_catalog.count(*) OVER (PARTITION BY u.place, r.norm, r.predicate, r.is_inverse),
-       {source_key}, v.chunk_id, v.chunk_no,
+       v.source_key, v.chunk_id, v.chunk_no,
        v.start_char OPERATOR(pg_catalog.+) r.own_start, v.start_char OPERATOR(pg_catalog.+) r.own_end,
        v.start_char OPERATOR(pg_catalog.+) r.other_start, v.start_char OPERATOR(pg_catalog.+) r.other_end,
-       'llm', v.start_char OPERATOR(pg_catalog.+) r.start_char, v.start_char OPERATOR(pg_catalog.+) r.end_char
+       'llm', v.start_char OPERATOR(pg_catalog.+) r.start_char, v.start_char OPERATOR(pg_catalog.+) r.end_char,
+       pg_catalog.substr(v.content, r.start_char OPERATOR(pg_catalog.+) 1, r.end_char OPERATOR(pg_catalog.-) r.start_char)
 FROM pg_catalog.unnest($1::pg_catalog.text[]) WITH ORDINALITY AS u (norm, place)
+CROSS JOIN LATERAL (SELECT DISTINCT p.predicate FROM pg_catalog.unnest($2::pg_catalog.text[]) AS p (predicate)) AS p
 CROSS JOIN LATERAL (
     (SELECT r.content_hash, r.object, r.predicate, false, r.subject_start, r.subject_end, r.object_start, r.object_end,
             r.start_char, r.end_char
      FROM {relations} AS r
      WHERE r.subject OPERATOR(pg_catalog.=) u.norm COLLATE pg_catalog."C"
-       AND ($2::pg_catalog.text[] IS NULL OR r.predicate OPERATOR(pg_catalog.=) ANY ($2))
+       AND {of_predicate}
+       AND {passes}
      ORDER BY r.subject, r.content_hash
-     LIMIT $3)
+     LIMIT $4)
     UNION ALL
     (SELECT r.content_hash, r.subject, r.predicate, true, r.object_start, r.object_end, r.subject_start, r.subject_end,
             r.start_char, r.end_char
      FROM {relations} AS r
      WHERE r.object OPERATOR(pg_catalog.=) u.norm COLLATE pg_catalog."C"
-       AND ($2::pg_catalog.text[] IS NULL OR r.predicate OPERATOR(pg_catalog.=) ANY ($2))
+       AND {of_predicate}
+       AND {passes}
      ORDER BY r.object, r.content_hash
-     LIMIT $3)) AS r (content_hash, norm, predicate, is_inverse, own_start, own_end, other_start, other_end, start_char, end_char)
-JOIN {chunk_table} AS c ON c.content_hash OPERATOR(pg_catalog.=) r.content_hash
-JOIN {view} AS v ON v.chunk_id OPERATOR(pg_catalog.=) c.chunk_id
+     LIMIT $4)) AS r (content_hash, norm, predicate, is_inverse, own_start, own_end, other_start, other_end, start_char, end_char)
+CROSS JOIN LATERAL (
+    SELECT {source_key} AS source_key, v.chunk_id, v.chunk_no, v.start_char, v.content
+    FROM {chunk_table} AS c
+    JOIN {view} AS v ON v.chunk_id OPERATOR(pg_catalog.=) c.chunk_id
+    WHERE c.content_hash OPERATOR(pg_catalog.=) r.content_hash AND {filter}
+    LIMIT $5) AS v
 ORDER BY u.place, r.norm, r.predicate, r.is_inverse, v.chunk_id
+
+-- name: passes
+EXISTS (SELECT FROM {chunk_table} AS c
+        JOIN {view} AS v ON v.chunk_id OPERATOR(pg_catalog.=) c.chunk_id
+        WHERE c.content_hash OPERATOR(pg_catalog.=) r.content_hash AND {filter})

@@ -23,7 +23,7 @@ pub mod walk;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use relations::extract::RelationExtractOptions;
+use relations::extract::ExtractChoice;
 use relations::{ColumnRelation, ColumnRelations};
 use serde::Deserialize;
 use serde_json::Value as Json;
@@ -100,9 +100,9 @@ pub struct EntityOptions {
     /// By metadata column that refers to another table, the column of that table by which its rows are called.
     #[serde(default)]
     pub names: BTreeMap<String, String>,
-    /// What a language model extracts of texts, if one is to.
+    /// What a language model extracts of texts, if one is to; where nothing is said, what holds already.
     #[serde(default)]
-    pub extract: Option<RelationExtractOptions>,
+    pub extract: ExtractChoice,
 }
 
 impl EntityOptions {
@@ -115,6 +115,7 @@ impl EntityOptions {
             Json::Object(_) => {
                 let read: EntityOptions = json_options::read("graph", option.clone(), &[])?;
                 read.column_relations().map_or(Ok(()), |it| it.check())?;
+                read.extract.wanted().map_or(Ok(()), |it| it.check())?;
                 Ok(Some(read))
             }
             other => {
@@ -179,6 +180,24 @@ mod tests {
             "unknown option \"model\" of \"graph.extract\"",
             Some("Known options: llm, template, predicates."),
         );
+        check(
+            json!({"entities": "rules", "extract": true}),
+            "option \"graph.extract\" must be false or an object, not true",
+            None,
+        );
+        check(
+            json!({"entities": "rules", "extract": {"predicates": ["*"]}}),
+            "predicate of \"graph.extract.predicates[0]\" cannot be \"*\"",
+            Some("A predicate has a letter or digit, and * stands for all predicates."),
+        );
+        let extract = |extract: Json| {
+            let option = json!({"entities": "rules", "extract": extract});
+            EntityOptions::read(&option).unwrap().unwrap().extract
+        };
+        assert_eq!(extract(json!(false)), ExtractChoice::Dropped);
+        assert_eq!(extract(json!(null)), ExtractChoice::Kept);
+        assert_eq!(rules.extract, ExtractChoice::Kept);
+        assert!(extract(json!({"llm": "writer"})).wanted().is_some());
         check(
             json!({"entities": "rules", "relations": {"a": " "}}),
             "predicate of \"graph.relations.a\" must have 1 to 120 bytes, not 1",

@@ -24,23 +24,37 @@ pub fn quoted(quote: &str, text: &str) -> Option<Range<usize>> {
     Some(places[text[..start].chars().count()]..places[last] + 1)
 }
 
-/// The characters of `text` that have `name`, in capitals or small letters, and not within a longer word.
+/// Where `text` has two names: the characters of each, in capitals or small letters, not within a longer word, and not within
+/// the other name. So "New York" names no "York". `None` where it has not both.
 #[must_use]
-pub fn named(name: &str, text: &str) -> Option<Range<usize>> {
+pub fn named_apart(names: [&str; 2], text: &str) -> Option<[Range<usize>; 2]> {
+    let [one, other] = names.map(|name| named(name, text));
+    let is_first_longer = one.first()?.len() >= other.first()?.len();
+    let (longer, shorter) = if is_first_longer { (&one, &other) } else { (&other, &one) };
+    let is_apart =
+        |at: &Range<usize>| longer.iter().all(|it| it.end <= at.start || at.end <= it.start);
+    let (longer, shorter) =
+        (longer.first()?.clone(), shorter.iter().find(|at| is_apart(at))?.clone());
+    Some(if is_first_longer { [longer, shorter] } else { [shorter, longer] })
+}
+
+/// All characters of `text` that have `name`, likewise.
+fn named(name: &str, text: &str) -> Vec<Range<usize>> {
     let small = |text: &str| -> (Vec<char>, Vec<usize>) {
         let (levelled, places) = levelled(text);
         (levelled.chars().map(|it| it.to_lowercase().next().unwrap_or(it)).collect(), places)
     };
     let ((name, _), (text, places)) = (small(name.trim()), small(text));
-    let (first, last) = (name.first()?, name.last()?);
-    text.windows(name.len()).enumerate().find_map(|(start, found)| {
+    let (Some(first), Some(last)) = (name.first(), name.last()) else { return Vec::new() };
+    let places = text.windows(name.len()).enumerate().filter_map(|(start, found)| {
         let end = start + name.len();
         let before = start.checked_sub(1).map(|at| text[at]);
         let is_whole = found == name
             && !is_one_word(before, Some(*first))
             && !is_one_word(Some(*last), text.get(end).copied());
         is_whole.then(|| places[start]..places[end - 1] + 1)
-    })
+    });
+    places.collect()
 }
 
 /// Whether two characters beside each other are of one word, in a script that has spaces between words.
@@ -94,7 +108,8 @@ mod tests {
     #[test]
     fn a_name_is_a_word_of_its_own() {
         let check = |name: &str, text: &str, expected: Option<&str>| {
-            assert_eq!(shown(named(name, text), text).as_deref(), expected, "{name} in {text}");
+            let found = named(name, text).into_iter().next();
+            assert_eq!(shown(found, text).as_deref(), expected, "{name} in {text}");
         };
         check("ada  berg", "When Ada Berg's day began", Some("Ada Berg"));
         check("art", "The start of art", Some("art"));
@@ -107,10 +122,25 @@ mod tests {
         check("a name that is longer", "a name", None);
     }
 
+    #[test]
+    fn a_name_within_another_is_not_named() {
+        let check = |names: [&str; 2], text: &str, expected: Option<[Range<usize>; 2]>| {
+            assert_eq!(named_apart(names, text), expected, "{names:?} in {text}");
+            let turned = expected.map(|[one, other]| [other, one]);
+            assert_eq!(named_apart([names[1], names[0]], text), turned, "{names:?} in {text}");
+        };
+        check(["New York", "York"], "He lived in New York.", None);
+        check(["New York", "York"], "New York is called after York.", Some([0..8, 25..29]));
+        check(["New York", "York"], "York gave New York its name.", Some([10..18, 0..4]));
+        check(["Gong", "gong"], "Gong and Gong", None);
+        check(["Gong", "Allen"], "Gong had Allen", Some([0..4, 9..14]));
+        check(["Gong", ""], "Gong", None);
+    }
+
     proptest! {
         #[test]
         fn what_is_found_is_in_the_text(name in "\\PC{0,6}", text in "\\PC{0,40}") {
-            for found in [named(&name, &text), quoted(&name, &text)].into_iter().flatten() {
+            for found in named(&name, &text).into_iter().chain(quoted(&name, &text)) {
                 prop_assert!(found.start < found.end && found.end <= text.chars().count());
             }
         }

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use postgres::Client;
 
 use super::at_work::number;
-use super::cluster::Cluster;
+use super::cluster::{Cluster, wait_for};
 use super::documents::{assert_fails, count};
 use super::http_server::{Reply, Request, Server};
 use super::provider::server;
@@ -74,11 +74,14 @@ fn relations_are_kept_with_the_words_that_state_them() {
         0
     );
 
-    // A text that comes back costs nothing, and a new generation with the texts of the old one neither.
+    // A text that moves costs nothing, and a new generation with the texts of the old one neither, also what has been found
+    // in them since it was begun.
     for statement in [
         "UPDATE band SET id = 3 WHERE id = 1",
         RUN,
+        "CREATE TABLE found AS SELECT * FROM band_rag_chunks_extracted; DELETE FROM band_rag_chunks_extracted",
         "SELECT rag_alter_pipeline('band', chunking => '{\"max_tokens\": 200}')",
+        "INSERT INTO band_rag_chunks_extracted SELECT * FROM found",
         RUN,
     ] {
         client.batch_execute(statement).unwrap();
@@ -123,20 +126,51 @@ fn other_predicates_are_asked_for_anew_and_without_the_key_nothing_is_left() {
     client.batch_execute(RUN).unwrap();
     assert_eq!(http.requests().len(), 4);
     assert_eq!(count(&mut client, "SELECT count(subject) FROM band_rag_chunks_extracted"), 0);
-    client
-        .batch_execute(
-            r#"SELECT rag_alter_pipeline('band', options => '{"graph": {"entities": "rules"}}')"#,
-        )
-        .unwrap();
-    assert_eq!(
-        count(&mut client, "SELECT count(*) FROM pg_class WHERE relname LIKE '%_extracted'"),
-        0
-    );
+    // What is paid for is dropped only where that is said.
+    for (option, tables) in [("", 1), (r#", "relations": {}"#, 1), (r#", "extract": false"#, 0)] {
+        client
+            .batch_execute(&format!(
+                r#"SELECT rag_alter_pipeline('band', options => '{{"graph": {{"entities": "rules"{option}}}}}')"#
+            ))
+            .unwrap();
+        let kept = "SELECT count(*) FROM pg_class WHERE relname LIKE '%_extracted'";
+        assert_eq!(count(&mut client, kept), tables, "{option}");
+    }
     assert_fails(
         &mut client,
         "SELECT * FROM rag_graph('Gong', predicate => '{*}')",
         &["22023", "has no relations", "rag_alter_pipeline"],
     );
+}
+
+#[test]
+fn texts_are_read_for_one_generation_alone() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let http = Server::answer(extract);
+    let mut client = cluster.connect();
+    client.batch_execute(&format!("{SETUP} {} {CREATE};", server("writer", &http))).unwrap();
+    client.batch_execute(RUN).unwrap();
+    // Whoever reads the old chunks keeps the new ones from their place.
+    let mut reader = cluster.connect();
+    reader.batch_execute("BEGIN; SELECT count(*) FROM band_rag_chunks").unwrap();
+    for statement in [
+        "SELECT rag_alter_pipeline('band', refresh => 'async')",
+        "SELECT rag_alter_pipeline('band', chunking => '{\"max_tokens\": 200}')",
+        "INSERT INTO band VALUES (3, 'Pierre Moerlen was the drummer of the band.')",
+    ] {
+        client.batch_execute(statement).unwrap();
+    }
+    let done = "SELECT done FROM rag.derivation_status WHERE generation = 1";
+    assert!(wait_for(|| count(&mut client, done) == 3));
+    let filled =
+        "SELECT count(*) FROM rag.pipeline WHERE replaces IS NOT NULL AND stage <> 'filling'";
+    assert!(wait_for(|| count(&mut client, filled) == 1));
+    reader.batch_execute("COMMIT").unwrap();
+    let new = "SELECT count(*) FROM rag.derivation_status WHERE generation = 2 AND state = 'live' AND missing = 0";
+    assert!(wait_for(|| count(&mut client, new) == 1));
+    assert_eq!(http.requests().len(), 3, "no text is paid for twice");
+    let kept = "SELECT count(DISTINCT content_hash) FROM band_rag_chunks_2_extracted";
+    assert_eq!(count(&mut client, kept), 3);
 }
 
 #[test]
@@ -285,4 +319,69 @@ fn a_question_is_answered_from_paths_over_relations() {
         "SELECT rag_answer('Who?', strategy => 'graph', llm => 'writer')",
         &["22023", "has no relations"],
     );
+}
+
+#[test]
+fn a_text_of_many_chunks_is_read_once_and_some_of_them_are_looked_at() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let http = Server::answer(extract);
+    let mut client = cluster.connect();
+    client.batch_execute(&format!("{SETUP} {}", server("writer", &http))).unwrap();
+    client
+        .batch_execute(&format!(
+            "INSERT INTO band SELECT n, b.body FROM band AS b, generate_series(3, 152) AS n WHERE b.id = 1; {CREATE}"
+        ))
+        .unwrap();
+    client.batch_execute(RUN).unwrap();
+    assert_eq!(http.requests().len(), 2);
+    let chunks = "SELECT (edges -> 0 ->> 'chunks')::bigint FROM rag_graph('Gong', hops => 1, predicate => '{joined}')";
+    assert_eq!(count(&mut client, chunks), 100);
+}
+
+/// Picks what there is not, and quotes what it is told.
+fn pick_nothing_known(request: &Request) -> Reply {
+    let text = request.text();
+    Reply::chat(if text.contains("Predicates: ") {
+        for seen in ["uses (as in: apollo uses zstandard)", "reviewed_by (as in: apollo"] {
+            assert!(text.contains(seen), "{seen} in {text}");
+        }
+        for hidden in ["managed_by", "secret", "library 1"] {
+            assert!(!text.contains(hidden), "{hidden} in {text}");
+        }
+        r#"{"entities": ["The Nameless One"], "predicates": ["uses"]}"#
+    } else {
+        assert!(text.contains("Apollo uses Zstandard") && !text.contains("Library 1"), "{text}");
+        "It uses Zstandard [1]."
+    })
+}
+
+#[test]
+fn what_the_filter_hides_is_as_if_it_were_not_there() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let http = Server::answer(pick_nothing_known);
+    let mut client = cluster.connect();
+    client
+        .batch_execute(&format!(
+            r#"CREATE EXTENSION pg_rag CASCADE;
+               CREATE TABLE report (id integer PRIMARY KEY, body text, tenant text, project text, libraries text[], manager text, reviewer text);
+               INSERT INTO report
+               SELECT n, 'It is about a parser, number ' || n || '.', 'b', 'Apollo', array_agg('Library ' || n || ' ' || i), 'Secret Person'
+               FROM generate_series(1, 8) AS n, generate_series(1, 256) AS i GROUP BY n;
+               INSERT INTO report VALUES (9, 'It is about the archives.', 'b', 'Apollo', '{{Zstandard}}', NULL, NULL),
+                   (10, 'It is about the archives as well.', 'a', 'Apollo', '{{Zstandard}}', NULL, 'Ben Cole');
+               {}
+               SELECT rag_create_pipeline('report', 'body', metadata => ARRAY['tenant', 'project', 'libraries', 'manager', 'reviewer'],
+                   options => '{{"backfill": "now", "graph": {{"entities": "rules", "relations": {{
+                       "libraries": {{"predicate": "uses", "subject": "project"}},
+                       "reviewer": {{"predicate": "reviewed_by", "subject": "project"}},
+                       "manager": {{"predicate": "managed_by", "subject": "project"}}}}}}}}')"#,
+            server("writer", &http)
+        ))
+        .unwrap();
+    // The relation is said by a hidden row as well, which comes first, as do more hidden ones than are looked at; and what the
+    // model picks is not there.
+    let answer = "SELECT concat_ws('; ', answer, citations -> 0 ->> 'key')
+        FROM rag_answer_details('What does Apollo use?', strategy => 'graph', llm => 'writer', filter => '{\"tenant\": \"a\"}')";
+    assert_eq!(text(&mut client, answer), "It uses Zstandard [1].; 10");
+    assert_eq!(http.requests().len(), 2);
 }

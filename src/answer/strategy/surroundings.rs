@@ -56,7 +56,8 @@ pub struct PathOfRows {
 }
 
 /// What is said on paths over relations: each row that says something is a source, and each path a note that its rows prove
-/// together.
+/// together. What a language model has read in a text is no source: that is the words of the text, and the note alone has its
+/// predicate.
 #[must_use]
 pub fn related(paths: &[PathOfRows]) -> Surroundings {
     let mut rows: Vec<(RelationRow, Vec<String>)> = Vec::new();
@@ -67,10 +68,12 @@ pub fn related(paths: &[PathOfRows]) -> Surroundings {
             let key = Some(edge.proof.source_key.clone());
             let row = RelationRow { relation: relation.clone(), key };
             proofs.push(SourceId::Row(row.clone()));
+            let words = edge.relation.as_ref().and_then(|it| it.words.clone());
+            let content = words.unwrap_or(statement);
             match rows.iter_mut().find(|(known, _)| *known == row) {
-                Some((_, said)) if said.contains(&statement) => {}
-                Some((_, said)) => said.push(statement),
-                None => rows.push((row, vec![statement])),
+                Some((_, said)) if said.contains(&content) => {}
+                Some((_, said)) => said.push(content),
+                None => rows.push((row, vec![content])),
             }
         }
         let words = statements(path).join(", ");

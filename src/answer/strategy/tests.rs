@@ -148,9 +148,10 @@ impl StrategyHost for Scripted {
         Ok(RelationMenu { predicates, entities: vec!["ghent".to_owned()] })
     }
 
-    /// Each entity that is picked leads to each predicate's number.
+    /// Each entity that is picked, or else that is asked about, leads to each predicate's number.
     fn related(&mut self, picked: &PickedRelations) -> Result<Surroundings> {
-        let paths = picked.entities.iter().flat_map(|entity| {
+        let starts = if picked.entities.is_empty() { &picked.asked } else { &picked.entities };
+        let paths = starts.iter().flat_map(|entity| {
             picked
                 .predicates
                 .iter()

@@ -15,6 +15,8 @@ pub struct SaidRelation {
     pub method: String,
     /// Where the document says it, in characters; `None` where a column does.
     pub span: NameSpan,
+    /// The words there.
+    pub words: Option<String>,
 }
 
 /// A way from an entity that was asked about to another, by a relation.
@@ -91,7 +93,13 @@ mod tests {
                         from,
                         from_name: here.to_uppercase(),
                         to: entity(there),
-                        relation: SaidRelation { predicate, is_inverse, method, span: None },
+                        relation: SaidRelation {
+                            predicate,
+                            is_inverse,
+                            method,
+                            span: None,
+                            words: None,
+                        },
                         chunks: *chunks,
                         proof: CoOccurrence {
                             source_key: at.to_string(),

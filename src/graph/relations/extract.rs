@@ -8,24 +8,34 @@
 //! names. A relation without such words is dropped and counted.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::ops::Range;
 
-use serde::{Deserialize, Serialize};
-use serde_json::Value as Json;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{MapAccess, Unexpected, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Value as Json, json};
 
-use super::named;
-use crate::error::Result;
+use super::{check_predicate, named};
+use crate::error::{Error, Result};
 use crate::graph::name::LONGEST;
 use crate::prompt::messages::{self, Message, PromptSource};
 use crate::prompt::object;
 use crate::prompt::template::Template;
 use crate::text::quote;
+use crate::text::sentence::sentences;
 
 /// The template that is used where none is named.
 pub const TEMPLATE: &str = "extract";
 
 /// Most relations of a chunk.
 const MOST: u32 = 16;
+
+/// Longest quote that states a relation, in characters.
+const LONGEST_QUOTE: usize = 400;
+
+/// Most predicates that may be given.
+const MOST_PREDICATES: usize = 50;
 
 /// What is extracted of the texts of chunks.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -37,6 +47,63 @@ pub struct RelationExtractOptions {
     pub template: Option<String>,
     /// What relations may be called; none: the language model chooses.
     pub predicates: Vec<String>,
+}
+
+/// What is to become of the relations that are extracted of texts. They have been paid for, so that nothing is said of them
+/// drops none.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum ExtractChoice {
+    /// What holds already goes on.
+    #[default]
+    Kept,
+    /// They are dropped, and no more are extracted.
+    Dropped,
+    /// They are extracted so.
+    Wanted(RelationExtractOptions),
+}
+
+impl ExtractChoice {
+    /// What is asked for, if something is.
+    #[must_use]
+    pub fn wanted(&self) -> Option<&RelationExtractOptions> {
+        match self {
+            ExtractChoice::Wanted(wanted) => Some(wanted),
+            ExtractChoice::Kept | ExtractChoice::Dropped => None,
+        }
+    }
+}
+
+/// Reads what is to become of extracted relations: false, or an object.
+struct FalseOrObject;
+
+impl<'de> Visitor<'de> for FalseOrObject {
+    type Value = ExtractChoice;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("false or an object")
+    }
+
+    fn visit_unit<E: serde::de::Error>(self) -> Result<ExtractChoice, E> {
+        Ok(ExtractChoice::Kept)
+    }
+
+    fn visit_bool<E: serde::de::Error>(self, is_wanted: bool) -> Result<ExtractChoice, E> {
+        match is_wanted {
+            false => Ok(ExtractChoice::Dropped),
+            true => Err(E::invalid_type(Unexpected::Bool(true), &self)),
+        }
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<ExtractChoice, A::Error> {
+        let wanted = RelationExtractOptions::deserialize(MapAccessDeserializer::new(map))?;
+        Ok(ExtractChoice::Wanted(wanted))
+    }
+}
+
+impl<'de> Deserialize<'de> for ExtractChoice {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<ExtractChoice, D::Error> {
+        deserializer.deserialize_any(FalseOrObject)
+    }
 }
 
 /// A relation, and where a text states it, in characters from 0.
@@ -66,13 +133,39 @@ pub struct ExtractedRelations {
 }
 
 impl RelationExtractOptions {
+    /// An error that names the first of the predicates that is none, or says that they are too many.
+    pub fn check(&self) -> Result<()> {
+        let Self { predicates, .. } = self;
+        if predicates.len() > MOST_PREDICATES {
+            let message = format!(
+                "\"graph.extract.predicates\" must have at most {MOST_PREDICATES} elements, not {}",
+                predicates.len()
+            );
+            return Err(Error::invalid(message));
+        }
+        let mut seen = BTreeSet::new();
+        for (at, predicate) in predicates.iter().enumerate() {
+            check_predicate(&format!("graph.extract.predicates[{at}]"), predicate)?;
+            if !seen.insert(in_small_letters(predicate)) {
+                let message =
+                    format!("\"graph.extract.predicates\" has \"{predicate}\" more than once");
+                return Err(Error::invalid(message).hint(
+                    "Small and capital letters, and what stands between words, make no difference.",
+                ));
+            }
+        }
+        Ok(())
+    }
+
     /// What was asked, by which it is known whether it is to be asked again: the template with its version, and the
-    /// predicates.
+    /// predicates, in whatever order they are given.
     #[must_use]
     pub fn request(&self, template: &Template) -> String {
-        match self.predicates.is_empty() {
+        let mut predicates = self.predicates.clone();
+        predicates.sort();
+        match predicates.is_empty() {
             true => template.name.clone(),
-            false => format!("{}: {}", template.name, self.predicates.join(", ")),
+            false => format!("{}: {}", template.name, json!(predicates)),
         }
     }
 
@@ -138,20 +231,23 @@ pub fn relations(
     found
 }
 
-/// A relation that the text states.
+/// A relation for which the text has words: those of one sentence, with both names. What is longer would have any two names of a
+/// text in it. Whether the words say the predicate nobody checks, so they are what is read and cited, and not that.
 fn proven(said: &Json, content: &str, wanted: &RelationExtractOptions) -> Option<ProvenRelation> {
     let text = |key: &str| said[key].as_str();
     let predicate = wanted.predicate(text("predicate")?)?;
     let stated = quote::quoted(text("quote")?, content)?;
     let words: String = content.chars().skip(stated.start).take(stated.len()).collect();
-    let place = |name: &str| {
-        let within = quote::named(name, &words)?;
+    if stated.len() > LONGEST_QUOTE || sentences(&words).len() > 1 {
+        return None;
+    }
+    let [subject, object] = quote::named_apart([text("subject")?, text("object")?], &words)?;
+    let place = |within: Range<usize>| {
         let written: String = words.chars().skip(within.start).take(within.len()).collect();
         let at = stated.start + within.start..stated.start + within.end;
         Some((named(&written)?.norm, chars(at)))
     };
-    let (subject, subject_at) = place(text("subject")?)?;
-    let (object, object_at) = place(text("object")?)?;
+    let ((subject, subject_at), (object, object_at)) = (place(subject)?, place(object)?);
     let stated_at = chars(stated);
     (subject != object).then_some(ProvenRelation {
         subject,
@@ -170,7 +266,6 @@ fn chars(range: Range<usize>) -> Range<u32> {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use serde_json::json;
 
     use super::*;
     use crate::prompt::template::tests::shipped;
@@ -244,10 +339,7 @@ mod tests {
 
     #[test]
     fn predicates_may_be_given() {
-        let wanted = RelationExtractOptions {
-            predicates: vec!["Joined".to_owned(), "works on".to_owned()],
-            ..RelationExtractOptions::default()
-        };
+        let wanted = with_predicates(&["Joined", "works on"]);
         let joined = "Steve Hillage joined the band Gong";
         check(
             &[
@@ -260,8 +352,56 @@ mod tests {
         );
         assert_eq!(wanted.predicate("works_on").as_deref(), Some("works on"));
         let template = shipped(TEMPLATE);
-        assert_eq!(wanted.request(&template), format!("{}: Joined, works on", template.name));
+        let expected = format!("{}: [\"Joined\",\"works on\"]", template.name);
+        assert_eq!(wanted.request(&template), expected);
+        let turned = with_predicates(&["works on", "Joined"]);
+        assert_eq!(turned.request(&template), expected);
+        let (one, two) = (with_predicates(&["a, b"]), with_predicates(&["a", "b"]));
+        assert_ne!(one.request(&template), two.request(&template));
         assert_eq!(RelationExtractOptions::default().request(&template), template.name);
+    }
+
+    fn with_predicates(predicates: &[&str]) -> RelationExtractOptions {
+        let predicates = predicates.iter().map(|it| (*it).to_owned()).collect();
+        RelationExtractOptions { predicates, ..RelationExtractOptions::default() }
+    }
+
+    #[test]
+    fn predicates_that_are_none_are_refused() {
+        let check = |predicates: &[&str], message: &str| {
+            let error = with_predicates(predicates).check().unwrap_err();
+            assert_eq!(error.message(), message);
+        };
+        let first = "predicate of \"graph.extract.predicates[0]\"";
+        check(&[""], &format!("{first} must have 1 to 120 bytes, not 0"));
+        check(&[&"p".repeat(121)], &format!("{first} must have 1 to 120 bytes, not 121"));
+        check(&["*"], &format!("{first} cannot be \"*\""));
+        check(&["?!"], &format!("{first} cannot be \"?!\""));
+        let twice = "\"graph.extract.predicates\" has \"works_on\" more than once";
+        check(&["Works on", "works_on"], twice);
+        let many: Vec<String> = (0..51).map(|at| format!("p{at}")).collect();
+        let many: Vec<&str> = many.iter().map(String::as_str).collect();
+        let message = "\"graph.extract.predicates\" must have at most 50 elements, not 51";
+        check(&many, message);
+        assert!(with_predicates(&many[..50]).check().is_ok());
+    }
+
+    #[test]
+    fn words_that_prove_anything_prove_nothing() {
+        let check = |text: &str, names: [&str; 2], quote: &str, expected: usize| {
+            let said = json!([said(names[0], "near", names[1], quote)]).to_string();
+            let found = relations(&said, text, &RelationExtractOptions::default());
+            assert_eq!(found.proven.len(), expected, "{quote}");
+        };
+        let text = "He lived in New York. Then he went to York, and New York was far.";
+        check(text, ["New York", "York"], "He lived in New York", 0);
+        check(text, ["New York", "York"], "Then he went to York, and New York was far", 1);
+        check(text, ["York", "New York"], "Then he went to York, and New York was far", 1);
+        let text = "Ada leads Apollo. Ben is ill.";
+        check(text, ["Ada", "Ben"], text, 0);
+        check(text, ["Ada", "Apollo"], "Ada leads Apollo", 1);
+        let long = format!("Ada leads {}Apollo", "a very, ".repeat(60));
+        check(&long, ["Ada", "Apollo"], &long, 0);
     }
 
     #[test]
@@ -283,10 +423,7 @@ mod tests {
             heading: Some("Orders".to_owned()),
             ..Default::default()
         };
-        let wanted = RelationExtractOptions {
-            predicates: vec!["uses".to_owned()],
-            ..RelationExtractOptions::default()
-        };
+        let wanted = with_predicates(&["uses"]);
         let of = |wanted: &RelationExtractOptions| {
             messages(&shipped(TEMPLATE), &chunk, wanted, "n7").unwrap()
         };

@@ -25,8 +25,8 @@ use super::name::{LONGEST, normal_form};
 use super::paths::NamedEntity;
 use crate::error::{Error, Result};
 
-/// Columns by which the rows of a referenced table are called where nothing else is said, the first that there is.
-pub const NAMING_COLUMNS: [&str; 2] = ["title", "name"];
+/// Longest value of a column that is looked at, in bytes: what is longer would become a name only where most of it is no letter.
+pub const LONGEST_VALUE: usize = 4 * LONGEST;
 
 /// Elements of an array that are objects of a relation, the first ones.
 pub const MOST_ELEMENTS: usize = 256;
@@ -68,14 +68,25 @@ impl ColumnRelations {
 
     /// An error that names the first predicate that is none.
     pub fn check(&self) -> Result<()> {
-        let is_one = |it: &str| !it.trim().is_empty() && it.len() <= LONGEST;
-        match self.relations.iter().find(|(_, it)| !is_one(&it.predicate)) {
-            None => Ok(()),
-            Some((column, it)) => Err(Error::invalid(format!(
-                "predicate of \"graph.relations.{column}\" must have 1 to {LONGEST} bytes, not {}",
-                it.predicate.len()
-            ))),
-        }
+        self.relations.iter().try_for_each(|(column, it)| {
+            check_predicate(&format!("graph.relations.{column}"), &it.predicate)
+        })
+    }
+}
+
+/// An error where the predicate that stands at the key `key` of options is none: it has 1 to [`LONGEST`] bytes and a letter or
+/// digit.
+fn check_predicate(key: &str, predicate: &str) -> Result<()> {
+    if predicate.trim().is_empty() || predicate.len() > LONGEST {
+        return Err(Error::invalid(format!(
+            "predicate of \"{key}\" must have 1 to {LONGEST} bytes, not {}",
+            predicate.len()
+        )));
+    }
+    match predicate.chars().any(char::is_alphanumeric) {
+        true => Ok(()),
+        false => Err(Error::invalid(format!("predicate of \"{key}\" cannot be \"{predicate}\""))
+            .hint("A predicate has a letter or digit, and * stands for all predicates.")),
     }
 }
 
@@ -131,8 +142,7 @@ pub fn phrases(question: &str) -> Vec<NamedEntity> {
 #[must_use]
 pub fn named(value: &str) -> Option<NamedEntity> {
     let name = value.trim();
-    // What is longer would become a name only where most of it is no letter.
-    if name.len() > 4 * LONGEST {
+    if name.len() > LONGEST_VALUE {
         return None;
     }
     let norm = normal_form(name);
@@ -207,6 +217,7 @@ mod tests {
         check("", &format!("{message} 0"));
         check(" ", &format!("{message} 1"));
         check(&"p".repeat(121), &format!("{message} 121"));
+        check(ALL, "predicate of \"graph.relations.a\" cannot be \"*\"");
     }
 
     #[test]

@@ -34,6 +34,8 @@ pub struct RelationMenu {
 pub struct PickedRelations {
     /// What is to be begun at.
     pub entities: Vec<NamedEntity>,
+    /// What the question may name, at which is to be begun where no relations are known of any of these.
+    pub asked: Vec<NamedEntity>,
     /// The predicates.
     pub predicates: Vec<String>,
 }
@@ -69,8 +71,8 @@ impl RelationMenu {
         told
     }
 
-    /// What a reply picks for `question`. Where it picks no predicate of the menu, all of them; where it names no entity,
-    /// what the question may name.
+    /// What a reply picks for `question`. Where it picks no predicate of the menu, all of them. A language model may well name
+    /// an entity that there is not, so what the question may name is kept beside it.
     #[must_use]
     pub fn picked(&self, reply: &str, question: &str) -> PickedRelations {
         let reply = object::find(reply).unwrap_or_default();
@@ -85,12 +87,8 @@ impl RelationMenu {
         if predicates.is_empty() {
             predicates = all.collect();
         }
-        let mut entities: Vec<NamedEntity> =
-            texts("entities").into_iter().filter_map(named).take(MOST_PICKED).collect();
-        if entities.is_empty() {
-            entities = phrases(question);
-        }
-        PickedRelations { entities, predicates }
+        let entities = texts("entities").into_iter().filter_map(named).take(MOST_PICKED).collect();
+        PickedRelations { entities, asked: phrases(question), predicates }
     }
 }
 
@@ -136,6 +134,7 @@ mod tests {
             let norms: Vec<&str> = picked.entities.iter().map(|it| it.norm.as_str()).collect();
             assert_eq!(norms, entities, "{reply}");
             assert_eq!(picked.predicates, predicates, "{reply}");
+            assert_eq!(picked.asked, phrases("Who?"), "{reply}");
         };
         let both = ["uses", "worked_on"];
         check(
@@ -144,9 +143,9 @@ mod tests {
             &["worked_on"],
         );
         check(r#"{"entities": ["Zstd", 3, ""], "predicates": []}"#, &["zstd"], &both);
-        check("no", &["who"], &both);
-        check("[]", &["who"], &both);
-        check(r#"{"entities": "Zstd"}"#, &["who"], &both);
+        check("no", &[], &both);
+        check("[]", &[], &both);
+        check(r#"{"entities": "Zstd"}"#, &[], &both);
         let many: Vec<String> = (0..50).map(|at| format!("e{at}")).collect();
         let reply = serde_json::json!({"entities": many}).to_string();
         assert_eq!(menu().picked(&reply, "Who?").entities.len(), MOST_PICKED);

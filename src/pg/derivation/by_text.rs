@@ -1,5 +1,5 @@
 //! What is made of the texts of chunks: of each text once, and kept by its hash with the template in which a language model
-//! was asked. So a chunk that moves, or comes back, costs nothing.
+//! was asked, as long as a chunk has it. So a chunk that moves costs nothing.
 
 use super::{DerivationItem, DerivedText, counted};
 use crate::error::Result;

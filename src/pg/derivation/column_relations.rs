@@ -3,11 +3,13 @@
 //! They are made by whoever stores the chunks of a row, in the same transaction, of the metadata that is kept with the
 //! chunks: so a change of a column is noticed as one of metadata is, and a renamed or dropped column is nothing new. They
 //! are kept with the first chunk of the row, and go with it by a foreign key. A column that refers to another table says
-//! the name of the row there, which is read with the rights of the owner of the source at that time.
+//! which row of that table, and its name only where the option asks for that: it is read with the rights of the owner of
+//! the source, and whoever sees the row that refers to it sees the name.
 
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
 
-use pgrx::pg_sys;
+use pgrx::prelude::*;
 use pgrx::spi::quote_identifier;
 use serde_json::{Value as Json, json};
 
@@ -15,7 +17,7 @@ use super::table::{self, TableForm};
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::name::LONGEST;
 use crate::graph::paths::NamedEntity;
-use crate::graph::relations::{ColumnRelations, MOST_ELEMENTS, NAMING_COLUMNS, named};
+use crate::graph::relations::{ColumnRelations, LONGEST_VALUE, MOST_ELEMENTS, named};
 use crate::pg::catalog::derivation::{self, DerivationKind};
 use crate::pg::catalog::operator;
 use crate::pg::catalog::pipeline::{Pipeline, Relation};
@@ -102,6 +104,10 @@ struct NamingKey {
     equal: pg_sys::Oid,
     /// The columns of the other table that may be read.
     readable: Vec<String>,
+    /// OID of the other table.
+    oid: pg_sys::Oid,
+    /// How its own rows are told from those of tables that inherit from it, as SQL.
+    only: String,
 }
 
 /// A metadata column of a pipeline, and to what its source's column refers.
@@ -155,26 +161,58 @@ impl SayingColumn {
         }
     }
 
-    /// What it says of a row, as SQL. Of a row to which it refers that is the name, if there is a column for it: the
-    /// `naming` one if it may still be read.
+    /// What it says of a row, as SQL: of a row to which it refers that is its name where there is a `naming` column, or else
+    /// the name of its table and its key.
     fn value(&self, naming: Option<&str>) -> String {
         let column = self.here.name.as_str();
-        let named = self.refers_to.as_ref().and_then(|key| {
-            let mut wanted = naming.into_iter().chain(NAMING_COLUMNS);
-            let name = wanted.find(|name| key.readable.iter().any(|it| it == name))?;
-            key.readable.contains(&key.key).then_some((key, name))
-        });
-        let Some((key, name)) = named else {
-            return render(query!(column_relations.value), &[("column", column)]);
-        };
+        let value = short(&format!("c.{column}"), LONGEST_VALUE);
+        let Some(key) = &self.refers_to else { return value };
+        // NULL refers to no row.
+        let row = called_by(key.oid, &format!("nullif({value}, '')"));
+        let Some(naming) = naming else { return row };
+        let is_readable = |name: &str| key.readable.iter().any(|it| it == name);
+        if !(is_readable(naming) && is_readable(&key.key)) {
+            warn_once(key, naming);
+            return row;
+        }
+        let name = short(&format!("t.{}", quote_identifier(naming)), LONGEST);
         let values = [
-            ("name", &*quote_identifier(name)),
+            ("name", name.as_str()),
             ("table", &key.table),
+            ("only", &key.only),
             ("key", &*quote_identifier(&key.key)),
             ("equal", &operator::named(key.equal, "=")),
             ("column", column),
+            ("row", &row),
         ];
-        render(query!(column_relations.referenced), &values)
+        render(query!(column_relations.named), &values)
+    }
+}
+
+/// A value as a text if it has no more than `most` bytes, as SQL.
+fn short(value: &str, most: usize) -> String {
+    let most = most.to_string();
+    render(query!(column_relations.short), &[("value", value), ("most_bytes", &most)])
+}
+
+/// What a row of a table is called by its key, as SQL.
+fn called_by(table: pg_sys::Oid, key: &str) -> String {
+    let table = table.to_u32().to_string();
+    render(query!(column_relations.row), &[("table", &table), ("key", key)])
+}
+
+/// Says once in a session that rows are called by their keys, since the column that names them cannot be read any more.
+fn warn_once(key: &NamingKey, naming: &str) {
+    thread_local! {
+        static WARNED: RefCell<BTreeSet<(u32, String)>> = const { RefCell::new(BTreeSet::new()) };
+    }
+    let is_new =
+        |all: &RefCell<BTreeSet<_>>| all.borrow_mut().insert((key.oid.to_u32(), naming.to_owned()));
+    if WARNED.with(is_new) {
+        warning!(
+            "{} has no column \"{naming}\" that may be read: relations call its rows by their keys",
+            key.table
+        );
     }
 }
 
@@ -186,6 +224,8 @@ fn foreign_keys(table: pg_sys::Oid) -> Result<BTreeMap<String, NamingKey>> {
             key: sql::required(row.get(3)?)?,
             equal: sql::required(row.get(4)?)?,
             readable: sql::required(row.get(5)?)?,
+            oid: sql::required(row.get(6)?)?,
+            only: sql::required(row.get(7)?)?,
         };
         Ok((sql::required(row.get(1)?)?, key))
     })?;
@@ -251,7 +291,11 @@ impl ColumnRelationStore {
     fn add(&mut self, predicate: &str, subject: &str, object: &SayingColumn, naming: Option<&str>) {
         self.predicates.push(predicate.to_owned());
         let place = self.predicates.len().to_string();
-        let (value, most) = (object.value(naming), MOST_ELEMENTS.to_string());
+        let most = MOST_ELEMENTS.to_string();
+        let value = match object.is_array() {
+            true => short("e.value", LONGEST_VALUE),
+            false => object.value(naming),
+        };
         let values = [
             ("place", place.as_str()),
             ("subject", subject),
@@ -333,8 +377,8 @@ impl ColumnRelationStore {
 /// What a row is called, as SQL.
 fn name_of_row(pipeline: &Pipeline, columns: &ContentColumns, title: &str) -> String {
     let keys: Vec<String> = columns.keys.iter().map(|key| format!("c.{}", key.name)).collect();
-    let (longest, source) = (LONGEST.to_string(), pipeline.source.oid.to_u32().to_string());
-    let values =
-        [("title", title), ("longest", &longest), ("source", &source), ("keys", &keys.join(", "))];
+    let keys = format!("pg_catalog.concat_ws(', ', {})", keys.join(", "));
+    let (longest, row) = (LONGEST.to_string(), called_by(pipeline.source.oid, &keys));
+    let values = [("title", title), ("longest", &longest), ("row", &row)];
     render(query!(column_relations.of_row), &values)
 }

@@ -1,21 +1,23 @@
 //! Relations that texts state: a language model reads each text of a chunk and says what one named thing is to another, with
 //! the words that state it. What they do not state is dropped and counted.
 //!
-//! They are kept by the hash of a chunk's text, so a chunk that moves, or comes back, costs nothing, nor does a new
-//! generation of chunks with the texts of the old one.
+//! They are kept by the hash of a chunk's text as long as a chunk has that text, so a chunk that moves costs nothing, nor does a
+//! new generation of chunks with the texts of the old one.
 
+use pgrx::prelude::*;
 use serde_json::{Value as Json, json};
 
 use super::table::{self, TableForm};
 use super::{
-    Derivation, DerivationItem, DerivedReply, DerivedText, by_text, check_refresh, option_name,
+    Derivation, DerivationItem, DerivedReply, DerivedText, by_text, check_refresh, counted,
+    option_name,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::relations::extract::{
-    self, ProvenRelation, RelationExtractOptions, TEMPLATE, relations,
+    self, ExtractChoice, ProvenRelation, RelationExtractOptions, TEMPLATE, relations,
 };
-use crate::pg::catalog::derivation::{self, DerivationKind};
-use crate::pg::catalog::owner::as_owner;
+use crate::pg::catalog::derivation::{self, DerivationKind, StoredDerivation};
+use crate::pg::catalog::owner::as_owner_of_all;
 use crate::pg::catalog::pipeline::Pipeline;
 use crate::pg::catalog::template;
 use crate::pg::changes::noted;
@@ -37,11 +39,14 @@ const FORM: TableForm = TableForm {
     comments: query!(extracted_relations.comment_table),
 };
 
-/// Has a pipeline, which has a graph, keep what `wanted` says, or nothing of the kind any more.
-pub fn set(pipeline: &Pipeline, wanted: Option<&RelationExtractOptions>) -> Result<()> {
+/// Has a pipeline, which has a graph, keep what `choice` says. What has been paid for is dropped only where it says so, with
+/// a word about how much that was.
+pub fn set(pipeline: &Pipeline, choice: &ExtractChoice) -> Result<()> {
     let current = derivation::of(pipeline.id, KIND)?;
-    let Some(wanted) = wanted else {
-        return current.map_or(Ok(()), |it| table::forget(pipeline, KIND, it.relation));
+    let wanted = match (choice, current.as_ref()) {
+        (ExtractChoice::Kept, _) | (ExtractChoice::Dropped, None) => return Ok(()),
+        (ExtractChoice::Dropped, Some(current)) => return drop_all(pipeline, current),
+        (ExtractChoice::Wanted(wanted), _) => wanted,
     };
     let option = complete(pipeline, wanted)?;
     match current {
@@ -50,6 +55,20 @@ pub fn set(pipeline: &Pipeline, wanted: Option<&RelationExtractOptions>) -> Resu
     }
     noted::wake_at_commit();
     Ok(())
+}
+
+fn drop_all(pipeline: &Pipeline, current: &StoredDerivation) -> Result<()> {
+    let values = [("relations", current.relation.sql.as_str())];
+    let count = render(query!(extracted_relations.count_texts), &values);
+    let texts = as_owner_of_all(pipeline, || counted(&count, &[]))?;
+    if texts > 0 {
+        let name = &pipeline.name;
+        notice!(
+            "what a language model has found in {texts} texts of pipeline \"{name}\" is dropped with the table {}",
+            current.relation.sql
+        );
+    }
+    table::forget(pipeline, KIND, current.relation.clone())
 }
 
 /// An error where `wanted` asks for something that cannot be; else the option as it is kept, with the name of the language
@@ -75,13 +94,25 @@ pub fn options(stored: &Json) -> Result<RelationExtractOptions> {
     })
 }
 
-/// Gives a successor what the pipeline has whose place it is to take, and what has been found for that.
+/// Gives a successor what the pipeline has whose place it is to take, and what has been found for that. Until it takes that
+/// place no text is read for it: the old one's texts would be read twice.
 pub fn inherit(successor: &Pipeline, old: &Pipeline) -> Result<()> {
     let Some(it) = derivation::of(old.id, KIND)? else { return Ok(()) };
     let table = create(successor, &it.options)?;
     let values = [("relations", table.as_str()), ("old", &it.relation.sql)];
     let inherit = render(query!(extracted_relations.inherit), &values);
-    as_owner(successor, || sql::execute(&inherit, &[])).map(drop)
+    as_owner_of_all(successor, || sql::execute(&inherit, &[])).map(drop)
+}
+
+/// Gives a successor that takes the place of a pipeline now what has been found for that since.
+pub fn inherit_rest(successor: &Pipeline, old: &Pipeline) -> Result<()> {
+    let (new, old) = (derivation::of(successor.id, KIND)?, derivation::of(old.id, KIND)?);
+    let Some((new, old)) = new.zip(old) else { return Ok(()) };
+    let values = [("relations", new.relation.sql.as_str()), ("old", &old.relation.sql)];
+    as_owner_of_all(successor, || {
+        sql::execute(&render(query!(extracted_relations.forget_older), &values), &[])?;
+        sql::execute(&render(query!(extracted_relations.inherit), &values), &[]).map(drop)
+    })
 }
 
 /// The name of the table, in SQL.

@@ -13,6 +13,7 @@ use super::communities::refuse_without_graph;
 use super::table::{self, TableForm};
 use super::{column_relations, extracted_relations};
 use crate::error::{Error, ErrorKind, Result};
+use crate::graph::relations::extract::ExtractChoice;
 use crate::graph::walk::most_chunks_of_entity;
 use crate::graph::{EntityExtractor, EntityMention, EntityOptions, NamingText};
 use crate::pg::catalog::derivation::{self, DerivationKind, StoredDerivation};
@@ -60,7 +61,7 @@ fn set(pipeline: &Pipeline, option: &Json, wanted: Option<&EntityOptions>) -> Re
         (Some(current), None) => {
             refuse_without_graph(pipeline)?;
             column_relations::set(pipeline, None)?;
-            extracted_relations::set(pipeline, None)?;
+            extracted_relations::set(pipeline, &ExtractChoice::Dropped)?;
             table::forget(pipeline, KIND, current.relation)?;
             return Ok(false);
         }
@@ -74,7 +75,7 @@ fn set(pipeline: &Pipeline, option: &Json, wanted: Option<&EntityOptions>) -> Re
         }
     };
     column_relations::set(pipeline, relations.as_ref())?;
-    extracted_relations::set(pipeline, wanted.and_then(|it| it.extract.as_ref()))?;
+    extracted_relations::set(pipeline, wanted.map_or(&ExtractChoice::Kept, |it| &it.extract))?;
     Ok(is_begun)
 }
 

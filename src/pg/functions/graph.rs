@@ -53,7 +53,7 @@ fn described(from: &str, to: &str, edge: &PathEdge) -> Value {
         "from_span": span(here),
         "to_span": span(there),
     });
-    if let Some(SaidRelation { predicate, is_inverse, method, span: said }) = &edge.relation {
+    if let Some(SaidRelation { predicate, is_inverse, method, span: said, .. }) = &edge.relation {
         described["predicate"] = json!(predicate);
         described["inverse"] = json!(is_inverse);
         described["method"] = json!(method);

@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::pg::catalog::grants::Grants;
 use crate::pg::catalog::pipeline::{self, Pipeline, PipelineStage, RefreshMode};
 use crate::pg::catalog::{relation, view};
-use crate::pg::derivation::table as derived_table;
+use crate::pg::derivation::{extracted_relations, table as derived_table};
 use crate::pg::pipeline::triggers;
 use crate::pg::server::role::LocalSettings;
 use crate::pg::server::sql::{self, query, render};
@@ -19,7 +19,7 @@ use crate::pg::server::sql::{self, query, render};
 /// that it replaces.
 ///
 /// To be called as a role that may create relations in the source's schema, as the source's owner
-/// may not have to: nothing of what is done here runs code of that owner.
+/// may not have to: nothing of what is done here runs code of that owner but as that owner.
 /// Returns whether it was done; not while other processes are at work on it. Index and exchange are
 /// two calls.
 pub fn finish(id: i32) -> Result<bool> {
@@ -43,6 +43,12 @@ pub fn finish(id: i32) -> Result<bool> {
 }
 
 fn take_place(new: &Pipeline, old: &Pipeline) -> Result<()> {
+    {
+        // It takes longest, so it comes before the locks that others wait for.
+        let mut settings = LocalSettings::new();
+        settings.set(c"lock_timeout", c"200ms");
+        extracted_relations::inherit_rest(new, old)?;
+    }
     // First, since dropping a pipeline's relations drops the pipeline.
     let others = derived_table::of(old)?;
     pipeline::forget_replaced(new.id, old.id)?;

@@ -2,7 +2,7 @@
 //! he sees.
 
 use super::derived;
-use super::search::{SearchedPipeline, source_key};
+use super::search::{FilterSql, SearchedPipeline, source_key};
 use crate::error::{Error, Result};
 use crate::graph::EntityExtractor;
 use crate::graph::name::{LONGEST, normal_form};
@@ -86,8 +86,9 @@ pub fn paths(quest: PathQuest<'_>) -> Result<Vec<EntityPath>> {
         let pipeline = &searched.pipeline;
         pipeline::check_readable(pipeline)?;
         let graph = EntityGraph::required(pipeline)?;
+        let all = FilterSql::new(std::iter::empty(), &content_columns(pipeline)?)?;
         let relations = match &quest.predicates {
-            Some(_) => Some(RelationGraph::required(pipeline, &graph)?),
+            Some(_) => Some(RelationGraph::required(pipeline, &graph, &all)?),
             None => None,
         };
         if !searched.is_named {

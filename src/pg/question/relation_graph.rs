@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use super::derived;
 use super::entity_graph::{EntityGraph, span};
-use super::search::source_key;
+use super::search::{FilterSql, source_key};
 use crate::error::Result;
 use crate::graph::paths::relations::{RelationStep, SaidRelation};
 use crate::graph::paths::{CoOccurrence, EntityPath, NamedEntity, PathSearch};
@@ -17,14 +17,18 @@ use crate::pg::catalog::view::content_columns;
 use crate::pg::server::prepared;
 use crate::pg::server::sql::{query, render, required};
 
-/// Relations of an entity that are looked at in each direction.
+/// Relations of an entity that are looked at in each direction, with each predicate where some are named.
 const MOST_RELATIONS: i64 = 1000;
 
 /// Entities of a question at which paths begin.
 const MOST_STARTS: usize = 20;
 
-/// Relations that are counted to say which predicates there are.
-const MOST_COUNTED: i64 = 2000;
+/// Chunks of a text that are looked at, of those that the caller sees and the filter lets pass.
+const MOST_CHUNKS: i64 = 100;
+
+/// Predicates that are looked at to say which there are, and relations of each that are counted.
+const MOST_PREDICATES: i64 = 200;
+const MOST_COUNTED: i64 = 200;
 
 /// Entities of chunks that were found for a question.
 const MOST_NAMED: i64 = 100;
@@ -33,17 +37,22 @@ const MOST_NAMED: i64 = 100;
 const PICKED_HOPS: usize = 3;
 const PICKED_PATHS: usize = 20;
 
-/// Relations between the entities of a pipeline.
+/// Relations between the entities of a pipeline, as far as chunks say them that a filter lets pass.
 pub struct RelationGraph<'a> {
     pipeline: &'a Pipeline,
     graph: &'a EntityGraph,
+    filter: &'a FilterSql,
     /// The tables of what columns say, and of what texts do, as far as there are any.
     tables: Vec<StoredDerivation>,
 }
 
 impl<'a> RelationGraph<'a> {
     /// The relations of a pipeline; an error if it has none, or the caller may not read them.
-    pub fn required(pipeline: &'a Pipeline, graph: &'a EntityGraph) -> Result<RelationGraph<'a>> {
+    pub fn required(
+        pipeline: &'a Pipeline,
+        graph: &'a EntityGraph,
+        filter: &'a FilterSql,
+    ) -> Result<RelationGraph<'a>> {
         let example =
             "{\"graph\": {\"entities\": \"rules\", \"relations\": {\"COLUMN\": \"PREDICATE\"}}}";
         let of = |kind| derived::required(pipeline, kind, ("relations", example));
@@ -56,7 +65,7 @@ impl<'a> RelationGraph<'a> {
         if tables.is_empty() {
             tables.push(of(DerivationKind::ColumnRelations)?);
         }
-        Ok(RelationGraph { pipeline, graph, tables })
+        Ok(RelationGraph { pipeline, graph, filter, tables })
     }
 
     /// The best paths, of up to so many hops and so many of them, from what `text` names, over relations of some predicates.
@@ -76,7 +85,11 @@ impl<'a> RelationGraph<'a> {
         predicates: &PredicateChoice,
         (hops, most): (usize, usize),
     ) -> Result<Vec<EntityPath>> {
-        let statements = self.statements()?;
+        let statements = self.statements(predicates)?;
+        let named = predicates.names();
+        let predicates: Vec<Option<&str>> =
+            named.map_or_else(|| vec![None], |it| it.into_iter().map(Some).collect());
+        let values = &self.filter.values;
         let mut search = PathSearch::new(starts);
         for _ in 0..hops {
             let ends = search.ends();
@@ -86,7 +99,13 @@ impl<'a> RelationGraph<'a> {
             let mut steps = Vec::new();
             for statement in &statements {
                 let ends = ends.clone();
-                let arguments = [ends.into(), predicates.names().into(), MOST_RELATIONS.into()];
+                let arguments = [
+                    ends.into(),
+                    predicates.clone().into(),
+                    values.clone().into(),
+                    MOST_RELATIONS.into(),
+                    MOST_CHUNKS.into(),
+                ];
                 steps.extend(prepared::rows(statement, &arguments, step)?);
             }
             search.follow(steps);
@@ -94,10 +113,14 @@ impl<'a> RelationGraph<'a> {
         Ok(search.finish(most))
     }
 
-    /// The best paths over what a language model has picked.
+    /// The best paths over what a language model has picked, from what the question names where nothing is known of that.
     pub fn picked(&self, picked: PickedRelations) -> Result<Vec<EntityPath>> {
         let predicates = PredicateChoice::read(picked.predicates)?;
-        self.paths_from(self.known(picked.entities)?, &predicates, (PICKED_HOPS, PICKED_PATHS))
+        let mut starts = self.known(picked.entities)?;
+        if starts.is_empty() {
+            starts = self.known(picked.asked)?;
+        }
+        self.paths_from(starts, &predicates, (PICKED_HOPS, PICKED_PATHS))
     }
 
     /// What relations the caller sees that `question` may ask for; of these chunks those that were found for it.
@@ -105,49 +128,72 @@ impl<'a> RelationGraph<'a> {
         let named = self.starts(question)?.into_iter().map(|it| it.norm).collect();
         let mut menu = RelationMenu { entities: named, ..RelationMenu::default() };
         for table in &self.tables {
-            let relations = [
-                ("relations", table.relation.sql.as_str()),
-                ("chunk_table", &self.pipeline.chunk_table.sql),
-            ];
-            let statement = render(query!(column_relations.menu), &relations);
-            let mut counted = prepared::rows(&statement, &[MOST_COUNTED.into()], |row| {
-                let example = [required(row.get(2)?)?, required(row.get(3)?)?];
-                Ok((required(row.get::<i64>(4)?)?, (required(row.get(1)?)?, example)))
-            })?;
-            counted.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
-            let of_chunks = match table.kind {
-                DerivationKind::ExtractedRelations => query!(extracted_relations.of_chunks),
-                _ => query!(column_relations.of_chunks),
-            };
-            let arguments = [chunks.to_vec().into(), MOST_NAMED.into()];
-            let entities = prepared::rows(&render(of_chunks, &relations), &arguments, |row| {
-                required(row.get::<String>(1)?)
-            })?;
-            let predicates = counted.into_iter().map(|(_, predicate)| predicate).collect();
+            let (predicates, entities) = (self.predicates(table)?, self.of_chunks(table, chunks)?);
             menu.extend(RelationMenu { predicates, entities });
         }
         Ok(menu)
     }
 
-    /// The statements that go on by a hop.
-    fn statements(&self) -> Result<Vec<String>> {
-        let source_key = source_key(&content_columns(self.pipeline)?.keys);
-        let statement = |table: &StoredDerivation| {
-            let values = [
-                ("view", self.pipeline.view.sql.as_str()),
-                ("chunk_table", &self.pipeline.chunk_table.sql),
-                ("mentions", &self.graph.mentions.sql),
-                ("relations", &table.relation.sql),
-                ("source_key", &source_key),
-            ];
-            match table.kind {
-                DerivationKind::ExtractedRelations => {
-                    render(query!(extracted_relations.steps), &values)
-                }
-                _ => render(query!(column_relations.steps), &values),
-            }
+    /// The predicates of a table, the most frequent first, each with a subject and an object.
+    fn predicates(&self, table: &StoredDerivation) -> Result<Vec<(String, [String; 2])>> {
+        let arguments =
+            [MOST_PREDICATES.into(), MOST_COUNTED.into(), self.filter.values.clone().into()];
+        let statement = self.statement(table, query!(column_relations.menu), &[])?;
+        let mut counted = prepared::rows(&statement, &arguments, |row| {
+            let example = [required(row.get(2)?)?, required(row.get(3)?)?];
+            Ok((required(row.get::<i64>(4)?)?, (required(row.get(1)?)?, example)))
+        })?;
+        counted.sort_by_key(|(count, _)| std::cmp::Reverse(*count));
+        Ok(counted.into_iter().map(|(_, predicate)| predicate).collect())
+    }
+
+    /// The entities between which the relations of some chunks are.
+    fn of_chunks(&self, table: &StoredDerivation, chunks: &[i64]) -> Result<Vec<String>> {
+        let arguments =
+            [chunks.to_vec().into(), MOST_NAMED.into(), self.filter.values.clone().into()];
+        let statement = self.statement(table, query!(column_relations.of_chunks), &[])?;
+        prepared::rows(&statement, &arguments, |row| required(row.get::<String>(1)?))
+    }
+
+    /// The statements that go on by a hop over relations of some predicates.
+    fn statements(&self, predicates: &PredicateChoice) -> Result<Vec<String>> {
+        let of_predicate = match predicates {
+            PredicateChoice::All => query!(filter.none),
+            PredicateChoice::Named(_) => query!(column_relations.of_predicate),
         };
-        Ok(self.tables.iter().map(statement).collect())
+        let statement = |table: &StoredDerivation| {
+            let steps = match table.kind {
+                DerivationKind::ExtractedRelations => query!(extracted_relations.steps),
+                _ => query!(column_relations.steps),
+            };
+            self.statement(table, steps, &[("of_predicate", of_predicate)])
+        };
+        self.tables.iter().map(statement).collect()
+    }
+
+    /// A statement over the relations of a table, with the chunks that say them.
+    fn statement(
+        &self,
+        table: &StoredDerivation,
+        template: &str,
+        values: &[(&str, &str)],
+    ) -> Result<String> {
+        let source_key = source_key(&content_columns(self.pipeline)?.keys);
+        let own = [
+            ("view", self.pipeline.view.sql.as_str()),
+            ("chunk_table", &self.pipeline.chunk_table.sql),
+            ("mentions", &self.graph.mentions.sql),
+            ("relations", &table.relation.sql),
+            ("source_key", &source_key),
+            ("filter", &self.filter.condition),
+        ];
+        let seen = match table.kind {
+            DerivationKind::ExtractedRelations => query!(extracted_relations.seen),
+            _ => query!(column_relations.seen),
+        };
+        let (seen, passes) = (render(seen, &own), render(query!(extracted_relations.passes), &own));
+        let parts = [("seen", seen.as_str()), ("passes", &passes)];
+        Ok(render(template, &[&own[..], &parts[..], values].concat()))
     }
 
     /// What the text names of all that relations are between.
@@ -161,14 +207,15 @@ impl<'a> RelationGraph<'a> {
         self.known(starts)
     }
 
-    /// Those of some entities that relations are between which the caller sees, the first of them.
+    /// Those of some entities that relations are between which the caller sees and the filter lets pass, the first of them.
     fn known(&self, mut entities: Vec<NamedEntity>) -> Result<Vec<NamedEntity>> {
         let mut known = HashSet::new();
         for table in &self.tables {
             let norms: Vec<&str> = entities.iter().map(|it| it.norm.as_str()).collect();
-            let values = [("relations", table.relation.sql.as_str())];
-            let statement = render(query!(column_relations.known), &values);
-            known.extend(prepared::rows(&statement, &[norms.into()], |row| {
+            let statement = self.statement(table, query!(column_relations.known), &[])?;
+            // The second one is not used: the values of a filter are always the third.
+            let arguments = [norms.into(), MOST_NAMED.into(), self.filter.values.clone().into()];
+            known.extend(prepared::rows(&statement, &arguments, |row| {
                 required(row.get::<String>(1)?)
             })?);
         }
@@ -189,6 +236,7 @@ fn step(row: &pgrx::spi::SpiHeapTupleData<'_>) -> Result<RelationStep, pgrx::spi
             is_inverse: required(row.get(6)?)?,
             method: required(row.get(15)?)?,
             span: span(row, 16)?,
+            words: row.get(18)?,
         },
         chunks: required(row.get(7)?)?,
         proof: CoOccurrence {

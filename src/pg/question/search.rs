@@ -22,7 +22,7 @@ use pgrx::prelude::*;
 use serde_json::Value;
 
 pub use self::communities::CommunityPassages;
-use self::filter_sql::FilterSql;
+pub use self::filter_sql::FilterSql;
 pub use self::narrowing::{Connections, Narrowing};
 pub use self::searched_pipeline::SearchedPipeline;
 use self::shards::SearchedShards;

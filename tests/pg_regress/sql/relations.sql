@@ -19,7 +19,7 @@ INSERT INTO report VALUES
     (5, NULL, 1, 'ge', '{Rayon}');
 GRANT SELECT ON report TO regress_reader;
 SELECT rag_create_pipeline('report', 'body', metadata => ARRAY['engineer_id', 'project', 'libraries', 'lang'], refresh => 'sync',
-    options => '{"graph": {"entities": "rules", "relations": {
+    options => '{"graph": {"entities": "rules", "names": {"engineer_id": "name", "project": "title"}, "relations": {
         "engineer_id": "written_by",
         "project": {"predicate": "worked_on", "subject": "engineer_id"},
         "libraries": {"predicate": "uses", "subject": "project"}}}}');
@@ -119,8 +119,36 @@ SELECT fails($$SELECT rag_alter_pipeline('report', options => '{"graph": {"entit
 SELECT fails($$SELECT rag_alter_pipeline('report', options => '{"graph": {"entities": "rules", "relations": {"lang": "in"}, "names": {"lang": "name"}}}')$$);
 SELECT fails($$SELECT rag_alter_pipeline('report', options => '{"graph": {"entities": "rules", "relations": {"engineer_id": "by"}, "names": {"engineer_id": "address"}}}')$$);
 SELECT fails($$SELECT rag_alter_pipeline('report', options => '{"graph": {"entities": "rules", "relations": {"lang": ""}}}')$$);
+SELECT fails($$SELECT rag_alter_pipeline('report', options => '{"graph": {"entities": "rules", "relations": {"lang": "*"}}}')$$);
+SELECT fails($$SELECT rag_alter_pipeline('report', options => '{"graph": {"entities": "rules", "extract": {"predicates": ["uses", "Uses"]}}}')$$);
 SELECT fails($$SELECT rag_alter_pipeline('report', options => '{"graph": {"entities": "rules", "relations": {"lang": {"object": "in"}}}}')$$);
 SELECT fails($$SELECT rag_alter_pipeline('report', options => '{"graph": {"entities": "rules", "relations": ["lang"]}}')$$);
+
+-- Whoever sees a row does not learn what the rows are called to which it refers, unless names says so; rows of two tables with
+-- one key are two, a table that inherits has its keys again, and what is too long for a name says nothing.
+CREATE TABLE firm (id integer PRIMARY KEY, name text);
+INSERT INTO firm VALUES (1, 'Secret Holding');
+CREATE TABLE senior () INHERITS (engineer);
+INSERT INTO senior VALUES (1, 'x', 'Another Ada', NULL);
+CREATE TABLE letter (id integer PRIMARY KEY, body text, engineer_id integer REFERENCES engineer, firm_id integer REFERENCES firm, place text, tags text[]);
+GRANT SELECT ON letter TO regress_reader;
+INSERT INTO letter VALUES (1, 'It is settled.', 1, 1, repeat('x', 1000000), ARRAY[repeat('y', 1000000), 'paid']);
+SELECT rag_create_pipeline('letter', 'body', metadata => ARRAY['engineer_id', 'firm_id', 'place', 'tags'], refresh => 'sync', options => '{"graph":
+    {"entities": "rules", "relations": {"engineer_id": "from", "firm_id": "to", "place": "sent_from", "tags": "is"}}}');
+SET ROLE regress_reader;
+SELECT subject_name, predicate, object_name FROM letter_rag_chunks_relations ORDER BY 2;
+RESET ROLE;
+SELECT rag_alter_pipeline('letter', options => '{"graph": {"entities": "rules", "names": {"engineer_id": "name", "firm_id": "name"},
+    "relations": {"engineer_id": "from", "firm_id": "to"}}}');
+UPDATE letter SET tags = NULL;
+SELECT subject_name, predicate, object_name FROM letter_rag_chunks_relations ORDER BY 2;
+-- A column of names that is gone is said once, and the keys stay.
+ALTER TABLE firm DROP COLUMN name;
+UPDATE letter SET tags = '{paid}';
+UPDATE letter SET tags = '{unpaid}';
+SELECT subject_name, predicate, object_name FROM letter_rag_chunks_relations ORDER BY 2;
+SELECT rag_drop_pipeline('letter');
+DROP TABLE letter, senior;
 
 -- Without relations the graph stays, and without a graph nothing does.
 SELECT rag_alter_pipeline('report', options => '{"graph": {"entities": "rules"}}');

@@ -8,7 +8,7 @@ use crate::graph::paths::{CoOccurrence, EntityPath, NamedEntity, PathEdge};
 pub fn path(from: &str, predicate: &str, to: &str) -> PathOfRows {
     let entity = |name: &str| NamedEntity { norm: name.to_lowercase(), name: name.to_owned() };
     let (predicate, method) = (predicate.to_owned(), "sql".to_owned());
-    let relation = SaidRelation { predicate, is_inverse: false, method, span: None };
+    let relation = SaidRelation { predicate, is_inverse: false, method, span: None, words: None };
     let proof =
         CoOccurrence { source_key: "1".to_owned(), chunk_id: 1, chunk_no: 0, from: None, to: None };
     let edges = vec![PathEdge { chunks: 1, proof, relation: Some(relation) }];
@@ -50,6 +50,17 @@ fn a_row_says_each_of_its_relations_once() {
     let read = around.sources.iter().map(Source::id).collect();
     assert_eq!(around.told(&read), ["Paths: Ghent mills Rye; Bruges buys Rye"]);
     assert!(around.told(&Default::default()).is_empty());
+}
+
+#[test]
+fn what_a_language_model_has_read_is_cited_by_the_words_of_the_text() {
+    let mut of_text = path("Ghent", "founded", "Rye");
+    let relation = of_text.path.edges[0].relation.as_mut().unwrap();
+    relation.words = Some("Ghent sold its mill at Rye".to_owned());
+    let around = related(&[of_text, path("Bruges", "buys", "Rye")]);
+    assert_eq!(around.sources[0].content(), "Ghent sold its mill at Rye\nBruges buys Rye");
+    let read = around.sources.iter().map(Source::id).collect();
+    assert_eq!(around.told(&read), ["Paths: Ghent founded Rye; Bruges buys Rye"]);
 }
 
 #[test]

@@ -134,7 +134,7 @@ impl Search {
     }
 
     /// Those of some paths whose chunks the filter lets pass.
-    pub(super) fn passing_paths(
+    fn passing_paths(
         &self,
         statements: &Statements<'_>,
         mut paths: Vec<EntityPath>,

@@ -12,9 +12,10 @@ impl Search {
     ///
     /// Fails where the pipeline has none, or the caller may not read them.
     pub fn relation_menu(&self, question: &str, chunks: &[i64]) -> Result<RelationMenu> {
-        let menu = self.as_it_is(|_| {
+        let menu = self.as_it_is(|statements| {
             let graph = EntityGraph::required(self.pipeline())?;
-            RelationGraph::required(self.pipeline(), &graph)?.menu(question, chunks)
+            let relations = RelationGraph::required(self.pipeline(), &graph, statements.filter)?;
+            relations.menu(question, chunks)
         });
         match menu? {
             Some(menu) => Ok(menu),
@@ -23,12 +24,12 @@ impl Search {
         }
     }
 
-    /// The paths over what was picked whose rows the filter lets pass.
+    /// The paths over what was picked, by rows that the filter lets pass.
     pub fn related(&self, picked: &PickedRelations) -> Result<Vec<EntityPath>> {
         let paths = self.as_it_is(|statements| {
             let graph = EntityGraph::required(self.pipeline())?;
-            let relations = RelationGraph::required(self.pipeline(), &graph)?;
-            self.passing_paths(statements, relations.picked(picked.clone())?)
+            let relations = RelationGraph::required(self.pipeline(), &graph, statements.filter)?;
+            relations.picked(picked.clone())
         });
         match paths? {
             Some(paths) => Ok(paths),
