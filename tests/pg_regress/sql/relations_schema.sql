@@ -17,7 +17,7 @@ $$;
 SHOW rag.relations_schema;
 SELECT rag_create_pipeline('docs', 'body', name => 'plain', refresh => 'sync');
 SET rag.relations_schema = 'Rag data';
-SELECT rag_create_pipeline('docs', 'body', metadata => ARRAY['lang'], refresh => 'sync', options => '{"graph": {"entities": "rules"}, "tree": {"summary": "extractive"}}');
+SELECT rag_create_pipeline('docs', 'body', metadata => ARRAY['lang'], refresh => 'sync', options => '{"graph": {"entities": "rules"}}');
 CREATE SCHEMA other;
 SELECT rag_create_pipeline('docs', 'body', name => 'apart', refresh => 'sync', options => '{"relations_schema": "other"}');
 SELECT rag_create_pipeline('docs', 'body', name => 'beside', refresh => 'sync', options => '{"relations_schema": ""}');
