@@ -61,15 +61,27 @@ const NOBODY: [&str; 34] = [
 /// Frequent surnames of one character, behind which Chinese puts a title.
 const SURNAMES: &str = "王李张刘陈杨赵黄周吴徐孙胡朱高林何郭马罗梁宋郑谢韩唐冯于董萧程曹袁邓许傅沈曾彭吕苏卢蒋蔡贾丁魏薛叶阎余潘杜戴夏钟汪田任姜范方石姚谭廖邹熊金陆郝孔白崔康毛邱秦江史顾侯邵孟龙万段钱汤尹黎易常武乔贺赖龚文張劉陳楊趙黃吳孫馬羅鄭謝韓馮許鄧";
 
-/// The names of persons in `text`.
+/// The names in `text` that are those of persons without doubt.
 pub fn persons(text: &str, interrupt: &mut dyn FnMut()) -> Vec<Range<usize>> {
+    named(text, |kind| kind != CueKind::OpenField, interrupt)
+}
+
+/// The names in `text` in fields that name as often something else: `Author: PostgreSQL Development Group`.
+pub fn open_names(text: &str, interrupt: &mut dyn FnMut()) -> Vec<Range<usize>> {
+    named(text, |kind| kind == CueKind::OpenField, interrupt)
+}
+
+/// The names that cues of the kinds speak of that are `wanted`.
+fn named(
+    text: &str,
+    is_wanted: impl Fn(CueKind) -> bool,
+    interrupt: &mut dyn FnMut(),
+) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     for (at, word) in words(text, interrupt) {
         let over = found.last().map_or(0, |last| last.end);
-        let named = match cue_at(text, at, word) {
-            Some((cue, end)) => beside(text, at, (cue, end)),
-            None => None,
-        };
+        let cue = cue_at(text, at, word).filter(|(cue, _)| is_wanted(cue.kind));
+        let named = cue.and_then(|(cue, end)| beside(text, at, (cue, end)));
         // What stands before a cue may reach into what was found before.
         found.extend(named.filter(|range| range.start >= over));
     }

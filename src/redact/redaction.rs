@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::PiiKind;
 use super::boundary::{begins_at, ends_at, is_of_word, words};
+use super::escape::unescaped;
 use super::find::{PiiSpan, find};
 use super::person::surname;
 use super::pieces::PieceRestorer;
@@ -78,10 +79,11 @@ impl Redaction {
 
     /// Looks for values in `text`. `interrupt` is called every 4 KiB or more often, and may unwind.
     pub fn learn(&mut self, text: &str, interrupt: &mut dyn FnMut()) {
-        for PiiSpan { range, kind } in find(text, interrupt) {
+        for PiiSpan { range, kind, is_certain } in find(text, interrupt) {
             let value = &text[range];
             self.add(value, kind);
-            let alone = if kind == PiiKind::Person { surname(value) } else { None };
+            let is_name = kind == PiiKind::Person && is_certain;
+            let alone = if is_name { surname(value) } else { None };
             if let Some(alone) = alone {
                 self.add(alone, kind);
             }
@@ -188,6 +190,7 @@ impl Redaction {
         let mut spans: Vec<Range<usize>> = Vec::with_capacity(found.len());
         let mut ahead = found.into_iter().peekable();
         let mut over = 0;
+        let text = &*unescaped(text, interrupt);
         for (at, word) in words(text, interrupt) {
             while let Some(next) = ahead.next_if(|next| next.start <= at) {
                 over = next.end;
