@@ -9,7 +9,12 @@ const EVERY: usize = 4 << 10;
 
 /// Whether `c` is part of a word. In scripts without spaces no word goes on to the next character.
 pub fn is_of_word(c: char) -> bool {
-    (c.is_alphanumeric() || c == '_') && !is_unspaced(c)
+    (c.is_alphanumeric() || c == '_' || is_mark(c)) && !is_unspaced(c)
+}
+
+/// Whether `c` is a mark on the letter before it, which is so written in the normalization form NFD.
+pub fn is_mark(c: char) -> bool {
+    ('\u{300}'..='\u{36f}').contains(&c)
 }
 
 /// The character before the byte `at`.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::boundary::places;
+use super::boundary::{is_mark, places};
 use crate::text::bigram::is_unspaced;
 
 /// Most characters before and behind the sign, as SMTP has it.
@@ -43,7 +43,7 @@ fn domain_name(text: &str) -> Option<&str> {
 }
 
 fn is_letter(c: char) -> bool {
-    c.is_alphanumeric() && !is_unspaced(c)
+    (c.is_alphanumeric() || is_mark(c)) && !is_unspaced(c)
 }
 
 /// Whether it has a top-level domain, which is no number: `package@1.2.3` is a version.

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use super::boundary::{after, before, is_of_word, words};
+use super::boundary::{after, before, is_mark, is_of_word, words};
 use super::cue::{Cue, CueKind, cue_at, is_title};
 use crate::text::bigram::is_unspaced;
 
@@ -104,9 +104,10 @@ pub fn before_address(text: &str, at: usize) -> Option<Range<usize>> {
     Some(name.start..name.end)
 }
 
-/// The last word of a name of several, if it can stand alone for it.
+/// The last word of a name of several, or what stands before its comma, if it can stand alone for it.
 pub fn surname(name: &str) -> Option<&str> {
-    let (_, last) = name.rsplit_once([' ', '\u{a0}'])?;
+    let behind = || name.rsplit_once([' ', '\u{a0}']).map(|(_, last)| last);
+    let last = name.split_once(", ").map(|(surname, _)| surname).or_else(behind)?;
     (last.chars().count() > 2 && !last.ends_with('.')).then_some(last)
 }
 
@@ -147,9 +148,13 @@ fn behind_title(text: &str, at: usize, end: usize) -> Option<PersonName> {
     let title = &text[at..end];
     let rest = title.chars().skip(1).collect::<String>();
     let is_short = title.chars().count() < 5;
-    let is_written_so =
-        rest == rest.to_lowercase() && (!is_short || title.starts_with(char::is_uppercase));
     let has_stop = text[end..].starts_with('.');
+    // MRS. MILLER; without a full stop few capitals are an abbreviation of something else.
+    let is_in_capitals = title == title.to_uppercase()
+        && title.len() > 1
+        && (has_stop || title.len() > 3 && title != "MISS");
+    let is_written_so = is_in_capitals
+        || rest == rest.to_lowercase() && (!is_short || title.starts_with(char::is_uppercase));
     let is_doubtful =
         AMBIGUOUS.contains(&title) && (follows_capital(text, at) || title == "M" && !has_stop);
     if !is_written_so || is_doubtful {
@@ -199,7 +204,21 @@ fn behind_colon(text: &str, at: usize, end: usize) -> Option<PersonName> {
     let colon = skipped(text, end, &markup);
     let is_colon = begins_field(text, at) && text[colon..].starts_with([':', '：']);
     let start = is_colon.then(|| skipped(text, colon, &[':', '：']))?;
-    name_or_run(text, skipped(text, start, &markup))
+    let name = name_or_run(text, skipped(text, start, &markup))?;
+    Some(with_given_name(text, name).unwrap_or(name))
+}
+
+/// A surname with the given name that stands behind it and a comma, before the end of the field: `Schmidt, Anna`.
+fn with_given_name(text: &str, surname: PersonName) -> Option<PersonName> {
+    let start = surname.end + text[surname.end..].strip_prefix(", ").map(|_| ", ".len())?;
+    let given = name(text, start).filter(|_| surname.words == 1)?;
+    let rest = text[given.end..].trim_start_matches([' ', '*', '_', '\'', '\r']);
+    let ends = rest.is_empty() || rest.starts_with(['\n', '"', '<', '(', ';', '|', '}', '`']);
+    (ends && given.words < 3).then_some(PersonName {
+        words: 1 + given.words,
+        end: given.end,
+        ..surname
+    })
 }
 
 fn behind_salutation(text: &str, at: usize, end: usize) -> Option<PersonName> {
@@ -304,7 +323,8 @@ fn name_word(text: &str, at: usize) -> Option<usize> {
     while let Some(c) = rest.next() {
         let is_joint =
             matches!(c, '\'' | '’' | '-' | '‑') && rest.peek().is_some_and(|c| is_letter(*c));
-        if !is_letter(c) && !is_joint || letters == LONGEST_WORD {
+        let is_part = is_letter(c) || is_joint || is_mark(c) && letters > 0;
+        if !is_part || letters == LONGEST_WORD {
             break;
         }
         end += c.len_utf8();

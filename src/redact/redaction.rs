@@ -96,6 +96,22 @@ impl Redaction {
         self.replace_with_spans(text, interrupt).0
     }
 
+    /// As [`replace`](Redaction::replace), for a text that is read without the texts that come later: placeholders
+    /// that it is the first to have are given anew to the next text, and nothing is put back for them.
+    pub fn replace_alone(&mut self, text: &str, interrupt: &mut dyn FnMut()) -> String {
+        let before = self.last.clone();
+        let (replaced, spans) = self.replace_with_spans(text, interrupt);
+        for ReplacedSpan { placeholder, .. } in spans {
+            let is_new = placeholder.number > before.get(&placeholder.kind).copied().unwrap_or(0);
+            let value = if is_new { self.values.remove(&placeholder) } else { None };
+            if let Some(known) = value.and_then(|value| self.known.get_mut(&value)) {
+                known.number = None;
+            }
+        }
+        self.last = before;
+        replaced
+    }
+
     /// As [`replace`](Redaction::replace), with the places that were replaced, in order.
     pub fn replace_with_spans(
         &mut self,

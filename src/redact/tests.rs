@@ -97,6 +97,34 @@ fn only_strings_of_json_are_replaced() {
 }
 
 #[test]
+fn the_form_of_a_schema_stays() {
+    let form = json!({"pattern": "^a@b.de$", "format": "x@y.de", "required": ["a@b.de"], "$ref": "#/a@b.de"});
+    let mut schema = json!({
+        "title": "a@b.de",
+        "properties": {"description": {"enum": ["a@b.de", 7], "anyOf": [form, {"const": "a@b.de"}]}},
+    });
+    json::each_text_of_schema(&mut schema, &mut |text| *text = "-".to_owned());
+    let expected = json!({
+        "title": "-",
+        "properties": {"description": {"enum": ["-", 7], "anyOf": [form, {"const": "-"}]}},
+    });
+    assert_eq!(schema, expected);
+}
+
+#[test]
+fn a_text_alone_takes_no_numbers_from_others() {
+    let mut redaction = Redaction::default();
+    for text in ["a@b.de", "c@d.de a@b.de", "e@f.de"] {
+        redaction.learn(text, &mut || {});
+    }
+    assert_eq!(redaction.replace("a@b.de", &mut || {}), "[EMAIL_1]");
+    let mut alone = |text| redaction.replace_alone(text, &mut || {});
+    assert_eq!(alone("c@d.de a@b.de c@d.de"), "[EMAIL_2] [EMAIL_1] [EMAIL_2]");
+    assert_eq!(alone("e@f.de a@b.de"), "[EMAIL_2] [EMAIL_1]");
+    assert_eq!(redaction.restore("[EMAIL_1] [EMAIL_2]"), "a@b.de [EMAIL_2]");
+}
+
+#[test]
 fn places_are_those_of_the_text_as_it_was() {
     let mut redaction = Redaction::default();
     let text = "ä a@b.de, [IP_1]";
