@@ -91,7 +91,7 @@ pub fn generate(
 ) -> Result<Generated> {
     apis::check(&request.provider, Ability::Generate)?;
     let write = |request: &GenerateRequest| {
-        redaction::around(request, |request| write(request, memory, gone))
+        redaction::around(request, gone, |request| write(request, memory, gone))
     };
     match (&request.tools, &request.schema) {
         (Some(used), _) => tools::written(request, used, checker, write),
@@ -136,7 +136,7 @@ pub fn generate_stream(
         hear(&generated.text)?;
         return Ok(generated);
     }
-    redaction::around_stream(request, hear, |request, hear| {
+    redaction::around_stream(request, gone, hear, |request, hear| {
         write_stream(request, memory, gone, hear)
     })
 }
@@ -172,7 +172,8 @@ pub fn embed(
     gone: &dyn Fn() -> bool,
 ) -> Result<Embedded> {
     apis::check(&request.provider, Ability::Embed)?;
-    let hidden = redaction::hides(&request.provider).then(|| redaction::to_embed(request));
+    let hides = redaction::hides(&request.provider);
+    let hidden = hides.then(|| redaction::to_embed(request, gone)).transpose()?;
     let request = hidden.as_ref().unwrap_or(request);
     match request.provider.api.as_str() {
         "ollama" => embeddings::embed::<ollama::embeddings::OllamaEmbed>(request, memory, gone),
@@ -191,7 +192,8 @@ pub fn rerank(
     gone: &dyn Fn() -> bool,
 ) -> Result<Vec<f32>> {
     apis::check(&request.provider, Ability::Rerank)?;
-    let hidden = redaction::hides(&request.provider).then(|| redaction::to_rerank(request));
+    let hides = redaction::hides(&request.provider);
+    let hidden = hides.then(|| redaction::to_rerank(request, gone)).transpose()?;
     rerank::rerank(hidden.as_ref().unwrap_or(request), memory, gone)
 }
 

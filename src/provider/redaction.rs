@@ -8,8 +8,11 @@
 //! against a schema, streamed or called as a tool is made of the values again, and nobody above has to think of it. A
 //! reply that called tools goes back as it came, with placeholders in it, so the next request goes on with those.
 
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
 use serde_json::Value;
 
+use super::retry::given_up;
 use crate::error::Result;
 use crate::protocol::{
     EmbedRequest, GenerateRequest, Generated, ProviderConfig, RedactionPolicy, RerankRequest,
@@ -19,14 +22,16 @@ use crate::redact::json;
 use crate::redact::redaction::Redaction;
 
 /// Has `write` answer `request` without its personal data, where its provider shall not have them, and puts them back.
+/// It is given up where the client is `gone` before that.
 pub fn around(
     request: &GenerateRequest,
+    gone: &dyn Fn() -> bool,
     write: impl FnOnce(&GenerateRequest) -> Result<Generated>,
 ) -> Result<Generated> {
     if !hides(&request.provider) {
         return write(request);
     }
-    let (sent, redaction) = without_pii(request);
+    let (sent, redaction) = unless_gone(gone, |look| without_pii(request, look))?;
     let mut generated = write(&sent)?;
     put_back(&mut generated, &redaction);
     Ok(generated)
@@ -35,13 +40,14 @@ pub fn around(
 /// As [`around`], with an answer that is told to `hear` in pieces. A placeholder is told whole.
 pub fn around_stream(
     request: &GenerateRequest,
+    gone: &dyn Fn() -> bool,
     hear: &mut dyn FnMut(&str) -> Result<()>,
     write: impl FnOnce(&GenerateRequest, &mut dyn FnMut(&str) -> Result<()>) -> Result<Generated>,
 ) -> Result<Generated> {
     if !hides(&request.provider) {
         return write(request, hear);
     }
-    let (sent, redaction) = without_pii(request);
+    let (sent, redaction) = unless_gone(gone, |look| without_pii(request, look))?;
     let mut restorer = redaction.restorer();
     let mut tell = |text: String| if text.is_empty() { Ok(()) } else { hear(&text) };
     let mut generated = write(&sent, &mut |piece| tell(restorer.push(piece)))?;
@@ -51,26 +57,31 @@ pub fn around_stream(
 }
 
 /// The request with texts that its provider may read, each for itself: the vector of a text is to depend on no other.
-pub fn to_embed(request: &EmbedRequest) -> EmbedRequest {
-    let alone = |text: &String| {
+/// It is given up where the client is `gone`.
+pub fn to_embed(request: &EmbedRequest, gone: &dyn Fn() -> bool) -> Result<EmbedRequest> {
+    let alone = |text: &String, look: &mut dyn FnMut()| {
         let mut redaction = Redaction::default();
-        redaction.learn(text, &mut || {});
-        redaction.replace(text, &mut || {})
+        redaction.learn(text, look);
+        redaction.replace(text, look)
     };
-    EmbedRequest { texts: request.texts.iter().map(alone).collect(), ..request.clone() }
+    let texts = unless_gone(gone, |look| request.texts.iter().map(|it| alone(it, look)).collect())?;
+    Ok(EmbedRequest { texts, ..request.clone() })
 }
 
 /// The request with texts that its provider may read. A value of the question has its placeholder in all passages; what
 /// else a passage has is numbered for itself, so that no score depends on other passages.
-pub fn to_rerank(request: &RerankRequest) -> RerankRequest {
-    let mut redaction = Redaction::default();
-    for text in std::iter::once(&request.query).chain(&request.passages) {
-        redaction.learn(text, &mut || {});
-    }
-    let query = redaction.replace(&request.query, &mut || {});
-    let passage = |text: &String| redaction.clone().replace(text, &mut || {});
-    let passages = request.passages.iter().map(passage).collect();
-    RerankRequest { provider: request.provider.clone(), query, passages }
+/// It is given up where the client is `gone`.
+pub fn to_rerank(request: &RerankRequest, gone: &dyn Fn() -> bool) -> Result<RerankRequest> {
+    unless_gone(gone, |look| {
+        let mut redaction = Redaction::default();
+        for text in std::iter::once(&request.query).chain(&request.passages) {
+            redaction.learn(text, look);
+        }
+        let query = redaction.replace(&request.query, look);
+        let passage = |text: &String| redaction.replace_alone(text, look);
+        let passages = request.passages.iter().map(passage).collect();
+        RerankRequest { provider: request.provider.clone(), query, passages }
+    })
 }
 
 /// Whether the provider shall have no personal data.
@@ -78,43 +89,60 @@ pub fn hides(provider: &ProviderConfig) -> bool {
     provider.special.redact == RedactionPolicy::Pii
 }
 
-fn without_pii(request: &GenerateRequest) -> (GenerateRequest, Redaction) {
+/// What is thrown where nobody waits any more: rules return no errors.
+struct ClientLeft;
+
+/// Does `work`, which looks at texts and calls what it is given every 4 KiB of them.
+fn unless_gone<T>(gone: &dyn Fn() -> bool, work: impl FnOnce(&mut dyn FnMut()) -> T) -> Result<T> {
+    let mut look = || {
+        if gone() {
+            resume_unwind(Box::new(ClientLeft));
+        }
+    };
+    // What the work has made is dropped with it.
+    let done = catch_unwind(AssertUnwindSafe(|| work(&mut look)));
+    done.map_err(|thrown| match thrown.downcast::<ClientLeft>() {
+        Ok(_) => given_up(),
+        Err(thrown) => resume_unwind(thrown),
+    })
+}
+
+fn without_pii(request: &GenerateRequest, look: &mut dyn FnMut()) -> (GenerateRequest, Redaction) {
     let mut sent = request.clone();
     let turns = request.tools.iter().flat_map(|tools| &tools.turns);
     let mut redaction = Redaction::from_earlier(turns.flat_map(|turn| &turn.reply.replaced));
     // A name that one text announces may stand in another one that does not.
-    each_text(&mut sent, &mut |text| text.learned(&mut redaction));
-    each_text(&mut sent, &mut |text| text.replaced(&mut redaction));
+    each_text(&mut sent, &mut |text| text.learned(&mut redaction, look));
+    each_text(&mut sent, &mut |text| text.replaced(&mut redaction, look));
     (sent, redaction)
 }
 
 /// A text of a request.
 enum SentText<'a> {
     Prose(&'a mut String),
-    /// A document that has to stay one.
-    Json(&'a mut String),
+    /// A JSON schema, whose form has to stay.
+    Schema(&'a mut String),
 }
 
 impl SentText<'_> {
-    fn learned(self, redaction: &mut Redaction) {
-        match self {
-            SentText::Prose(text) => redaction.learn(text, &mut || {}),
-            SentText::Json(text) => match serde_json::from_str::<Value>(text) {
-                Ok(value) => json::learn(redaction, &value, &mut || {}),
-                Err(_) => redaction.learn(text, &mut || {}),
-            },
-        }
+    fn learned(self, redaction: &mut Redaction, look: &mut dyn FnMut()) {
+        self.each(&mut |text| redaction.learn(text, look));
     }
 
-    fn replaced(self, redaction: &mut Redaction) {
+    fn replaced(self, redaction: &mut Redaction, look: &mut dyn FnMut()) {
+        self.each(&mut |text| *text = redaction.replace(text, look));
+    }
+
+    /// Has `see` see the texts in it, and keeps what it makes of them.
+    fn each(self, see: &mut dyn FnMut(&mut String)) {
         match self {
-            SentText::Prose(text) => *text = redaction.replace(text, &mut || {}),
-            SentText::Json(text) => match serde_json::from_str::<Value>(text) {
-                Ok(mut value) => {
-                    json::replace(redaction, &mut value, &mut || {});
-                    *text = value.to_string();
+            SentText::Prose(text) => see(text),
+            SentText::Schema(text) => match serde_json::from_str::<Value>(text) {
+                Ok(mut schema) => {
+                    json::each_text_of_schema(&mut schema, see);
+                    *text = schema.to_string();
                 }
-                Err(_) => *text = redaction.replace(text, &mut || {}),
+                Err(_) => see(text),
             },
         }
     }
@@ -131,13 +159,13 @@ fn each_text(request: &mut GenerateRequest, see: &mut dyn FnMut(SentText<'_>)) {
         .iter_mut()
         .flat_map(ToolUse::told_mut)
         .for_each(|text| see(SentText::Prose(text)));
-    request.schema.iter_mut().for_each(|text| see(SentText::Json(text)));
+    request.schema.iter_mut().for_each(|text| see(SentText::Schema(text)));
     if let Some(used) = &mut request.tools {
         for tool in &mut used.tools {
             see(SentText::Prose(&mut tool.description));
-            see(SentText::Json(&mut tool.parameters));
+            see(SentText::Schema(&mut tool.parameters));
         }
-        see(SentText::Json(&mut used.otherwise.schema));
+        see(SentText::Schema(&mut used.otherwise.schema));
     }
 }
 
@@ -148,5 +176,20 @@ fn put_back(generated: &mut Generated, redaction: &Redaction) {
             call.arguments = redaction.restore(&call.arguments);
         }
         reply.replaced = redaction.replaced();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_for_nobody_is_given_up() {
+        let text = "a@b.de ".repeat(10_000);
+        let done = |gone: bool| {
+            unless_gone(&|| gone, |look| Redaction::default().replace(&text, look).len())
+        };
+        assert!(done(false).is_ok());
+        assert_eq!(done(true).unwrap_err().message(), given_up().message());
     }
 }

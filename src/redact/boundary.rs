@@ -9,7 +9,12 @@ const EVERY: usize = 4 << 10;
 
 /// Whether `c` is part of a word. In scripts without spaces no word goes on to the next character.
 pub fn is_of_word(c: char) -> bool {
-    (c.is_alphanumeric() || c == '_') && !is_unspaced(c)
+    (c.is_alphanumeric() || c == '_' || is_mark(c)) && !is_unspaced(c)
+}
+
+/// Whether `c` is a mark on the letter before it, which is so written in the normalization form NFD.
+pub fn is_mark(c: char) -> bool {
+    ('\u{300}'..='\u{36f}').contains(&c)
 }
 
 /// The character before the byte `at`.
@@ -45,6 +50,23 @@ pub fn is_free_number(text: &str, range: &Range<usize>) -> bool {
         && ends_at(text, range.end)
         && !joins(left.next(), left.next())
         && !joins(right.next(), right.next())
+}
+
+/// Whether a number in `range` that its form and check digits tell from others stands for itself: it is no part of a
+/// word, and no decimal. Signs and underscores beside it belong to lists, dates, labels and emphasis.
+pub fn is_own_number(text: &str, range: &Range<usize>) -> bool {
+    let joins = |c: Option<char>| c.is_some_and(|c| c != '_' && is_of_word(c));
+    let decimals = text[range.end..].strip_prefix('.').and_then(|rest| rest.chars().next());
+    !joins(before(text, range.start))
+        && !joins(after(text, range.end))
+        && !is_fraction(text, range.start)
+        && !decimals.is_some_and(|c| c.is_ascii_digit())
+}
+
+/// Whether a full stop with a digit before it stands before the byte `at`.
+pub fn is_fraction(text: &str, at: usize) -> bool {
+    let whole = text[..at].strip_suffix('.').and_then(|head| head.chars().next_back());
+    whole.is_some_and(|c| c.is_ascii_digit())
 }
 
 /// Places of the bytes of `text` that are wanted. `interrupt` is called every 4 KiB and may unwind.
@@ -111,6 +133,20 @@ mod tests {
         for part in
             ["x12", "0.12", "12.5", "12,000", "3-12", "ab-12", "12-ab", "12_x", "12:30", "9/12"]
         {
+            check(part, false);
+        }
+    }
+
+    #[test]
+    fn a_number_of_a_form_stands_beside_signs() {
+        let check = |text: &str, expected: bool| {
+            let start = text.find("12").unwrap();
+            assert_eq!(is_own_number(text, &(start..start + 2)), expected, "{text}");
+        };
+        for own in ["12", "7,12,3", "a-12", "3-12/4", "_12_", "[12]", "x:12:y", "12.", "a.12"] {
+            check(own, true);
+        }
+        for part in ["x12", "12x", "0.12", "12.5", "912"] {
             check(part, false);
         }
     }

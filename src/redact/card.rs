@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::boundary::{is_free_number, places};
+use super::boundary::{is_own_number, places};
 use super::digits::{DigitGroups, has_luhn_digit};
 
 /// The numbers of payment cards in `text`: the length and first digits of an issuer, the check digit, and digits in
@@ -18,7 +18,7 @@ fn card(text: &str, at: usize) -> Option<Range<usize>> {
     let groups = DigitGroups::new(text, at);
     (1..=groups.len()).rev().map(|count| groups.first(count)).find_map(|groups| {
         let range = groups.range();
-        (is_card(&groups) && is_free_number(text, &range)).then_some(range)
+        (is_card(&groups) && is_own_number(text, &range)).then_some(range)
     })
 }
 
@@ -68,6 +68,18 @@ mod tests {
         check("4111 1111 1111 1111 12 27", &["4111 1111 1111 1111"]);
         check("5500-0055-5555-5559;378282246310005", &["5500-0055-5555-5559", "378282246310005"]);
         check("3782 822463 10005. 30569309025904", &["3782 822463 10005", "30569309025904"]);
+        for beside in [
+            "7,4111111111111111,123",
+            "[1,4111111111111111]",
+            "4111111111111111/12/27",
+            "Visa-4111111111111111",
+            "_4111111111111111_",
+            "4111111111111111-ab",
+            "card:4111111111111111:x",
+        ] {
+            check(beside, &["4111111111111111"]);
+        }
+        check("4111 1111 1111 1111/12/27", &["4111 1111 1111 1111"]);
         check("卡号4111111111111111。", &["4111111111111111"]);
     }
 
@@ -83,7 +95,8 @@ mod tests {
             "4111-1111 1111-1111",
             "1234567812345670",
             "550e8400-e29b-41d4-a716-446655440000",
-            "4111111111111111-ab",
+            "4111111111111111.5",
+            "4111111111111111a",
             "411111111111111111111111",
         ] {
             check_rule(cards, text, &[]);

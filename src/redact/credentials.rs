@@ -14,7 +14,9 @@ pub fn credentials(text: &str, interrupt: &mut dyn FnMut()) -> Vec<Range<usize>>
 
 /// Those behind the colon of a scheme at the byte `at`.
 fn behind(text: &str, at: usize) -> Option<Range<usize>> {
-    let rest = text[at..].strip_prefix("://")?;
+    // An escape of JSON, `:\/\/`, is read as tabs.
+    let scheme = if text[at..].starts_with("://") { "://" } else { ":\t\t\t\t" };
+    let rest = text[at..].strip_prefix(scheme)?;
     let is_over = |c: char| {
         c.is_whitespace() || c.is_control() || matches!(c, '/' | '?' | '#' | '"' | '\\' | '<' | '>')
     };
@@ -22,7 +24,7 @@ fn behind(text: &str, at: usize) -> Option<Range<usize>> {
     let authority = &rest[..rest.find(is_over).unwrap_or(rest.len())];
     let (said, _) = authority.rsplit_once('@')?;
     let (_, password) = said.split_once(':')?;
-    let start = at + "://".len();
+    let start = at + scheme.len();
     (!password.is_empty()).then(|| start..start + said.len())
 }
 

@@ -19,24 +19,25 @@ const LENGTHS: [(&str, usize); 82] = [
     ("UA", 29),
 ];
 
-/// The IBANs in `text` whose length and check digits are right, with or without spaces.
+/// The IBANs in `text` whose length and check digits are right, in capital or small letters, with or without spaces or
+/// hyphens between groups of four.
 pub fn ibans(text: &str, interrupt: &mut dyn FnMut()) -> Vec<Range<usize>> {
-    places(text, |byte| byte.is_ascii_uppercase(), interrupt)
+    places(text, |byte| byte.is_ascii_alphabetic(), interrupt)
         .filter(|at| begins_at(text, *at))
         .filter_map(|at| iban(text, at))
         .collect()
 }
 
 fn iban(text: &str, at: usize) -> Option<Range<usize>> {
-    let country = text.get(at..at + 2)?;
+    let country = text.get(at..at + 2)?.to_ascii_uppercase();
     let (_, length) = LENGTHS.iter().find(|(known, _)| *known == country)?;
     let mut compact = String::with_capacity(*length);
     let mut end = at;
     for c in text[at..].chars() {
         match c {
-            ' ' | '\u{a0}' | '\u{202f}'
+            ' ' | '\u{a0}' | '\u{202f}' | '-' | '‑'
                 if compact.len().is_multiple_of(4) && !text[..end].ends_with(c) => {}
-            c if c.is_ascii_digit() || c.is_ascii_uppercase() => compact.push(c),
+            c if c.is_ascii_alphanumeric() => compact.push(c.to_ascii_uppercase()),
             _ => return None,
         }
         end += c.len_utf8();
@@ -72,6 +73,9 @@ mod tests {
             "GB82WEST12345698765432,NL91ABNA0417164300",
             &["GB82WEST12345698765432", "NL91ABNA0417164300"],
         );
+        check("de89 3704 0044 0532 0130 00", &["de89 3704 0044 0532 0130 00"]);
+        check("gb82west12345698765432", &["gb82west12345698765432"]);
+        check("DE89-3704-0044-0532-0130-00", &["DE89-3704-0044-0532-0130-00"]);
         check("账号DE89370400440532013000。", &["DE89370400440532013000"]);
         for text in [
             "DE88 3704 0044 0532 0130 00",

@@ -2,18 +2,26 @@
 
 use std::ops::Range;
 
-use super::boundary::{after, before, ends_at, is_of_word, places};
+use super::boundary::{after, before, ends_at, is_fraction, is_of_word, places};
 use super::label::{OF_OTHER_THINGS, is_labelled};
 
 /// Longest IPv6 address.
 const LONGEST: usize = 39;
 
+/// Words of which one stands before an address, in small letters.
+const LABELS: &[&str] = &["ip", "ipv6", "inet6", "addr", "address", "adresse", "host", "client"];
+
 /// The IPv4 and IPv6 addresses in `text` that may be somebody's: not those of each machine to itself, and no masks.
 pub fn ips(text: &str, interrupt: &mut dyn FnMut()) -> Vec<Range<usize>> {
     let may_begin = |byte: u8| byte.is_ascii_hexdigit() || byte == b':';
-    let starts = places(text, may_begin, interrupt)
-        .filter(|at| !before(text, *at).is_some_and(|c| is_of_word(c) || c == ':' || c == '.'));
-    starts.filter_map(|at| ipv4(text, at).or_else(|| ipv6(text, at))).collect()
+    let mut over = 0;
+    let found = places(text, may_begin, interrupt).filter_map(|at| {
+        let is_begun = at < over || before(text, at).is_some_and(is_of_word);
+        let range = if is_begun { None } else { ipv4(text, at).or_else(|| ipv6(text, at)) };
+        over = range.as_ref().map_or(over, |range| range.end);
+        range
+    });
+    found.collect()
 }
 
 fn ipv4(text: &str, at: usize) -> Option<Range<usize>> {
@@ -29,6 +37,7 @@ fn ipv4(text: &str, at: usize) -> Option<Range<usize>> {
     let octets: Option<Vec<u8>> = said.split('.').map(octet).collect();
     let is_own = matches!(octets?.as_slice(), [0 | 127 | 255, ..] | [169, 254, ..] | [_, 0, 0, 0])
         || said.split('.').count() != 4;
+    let is_own = is_own || is_fraction(text, at);
     let is_other = is_own || follows_program(text, at) || is_labelled(text, at, OF_OTHER_THINGS);
     (!is_other && is_whole(text, range.end)).then_some(range)
 }
@@ -46,7 +55,21 @@ fn is_whole(text: &str, end: usize) -> bool {
     ends_at(text, end) && !more.is_some_and(|c| c.is_ascii_digit())
 }
 
+/// Whether a colon before the byte `at` is part of what stands there: of a path, a time or a longer address, and not of
+/// a label such as `ip:`.
+fn follows_group(text: &str, at: usize) -> bool {
+    let Some(head) = text[..at].strip_suffix(':') else { return false };
+    let word = head.chars().rev().take(16).take_while(|c| is_of_word(*c));
+    head.ends_with(':')
+        || !head.is_empty()
+            && word.clone().count() > 0
+            && word.into_iter().all(|c| c.is_ascii_hexdigit())
+}
+
 fn ipv6(text: &str, at: usize) -> Option<Range<usize>> {
+    if follows_group(text, at) {
+        return None;
+    }
     let is_part = |byte: &u8| byte.is_ascii_hexdigit() || *byte == b':';
     let length = text[at..].bytes().take(LONGEST + 1).take_while(is_part).count();
     let mut said = &text[at..at + length];
@@ -54,12 +77,25 @@ fn ipv6(text: &str, at: usize) -> Option<Range<usize>> {
         said = &said[..said.len() - 1];
     }
     let end = at + said.len();
+    let tail = text[end..].bytes().take(12).take_while(|it| it.is_ascii_digit() || *it == b'.');
+    if tail.filter(|byte| *byte == b'.').count() > 2 {
+        return with_ipv4_tail(text, at, said);
+    }
     let goes_on = after(text, end).is_some_and(is_of_word);
-    (!goes_on && is_ipv6(said)).then_some(at..end)
+    let is_address = || is_ipv6(said, || is_labelled(text, at, LABELS));
+    (!goes_on && is_address()).then_some(at..end)
 }
 
-/// Whether it is an address, and one that nothing else looks like: `abc::def` is a path in C++.
-fn is_ipv6(text: &str) -> bool {
+/// An address whose last two groups are written as an IPv4 address: `::ffff:203.0.113.9`.
+fn with_ipv4_tail(text: &str, at: usize, said: &str) -> Option<Range<usize>> {
+    let (head, _) = said.rsplit_once(':')?;
+    let tail = ipv4(text, at + head.len() + 1)?;
+    is_ipv6(&format!("{head}:0:0"), || true).then_some(at..tail.end)
+}
+
+/// Whether it is an address, and one that nothing else looks like: `abc::def` is a path in C++. Of one or two groups one
+/// has to be full, as the first one of each network is, unless a label says that it is an address.
+fn is_ipv6(text: &str, is_labelled: impl FnOnce() -> bool) -> bool {
     let groups = |part: &str| match part {
         "" => Some(0),
         part => {
@@ -74,7 +110,10 @@ fn is_ipv6(text: &str) -> bool {
             .map(|(left, right)| left + right)
             .filter(|count| *count < 8),
     };
-    count.is_some_and(|count| count > 2) && text.bytes().any(|byte| byte.is_ascii_digit())
+    let is_clear = |count: usize| {
+        count > 2 || text.split(':').any(|group| group.len() == 4) || count > 0 && is_labelled()
+    };
+    text != "::1" && text.bytes().any(|byte| byte.is_ascii_digit()) && count.is_some_and(is_clear)
 }
 
 #[cfg(test)]
@@ -96,6 +135,12 @@ mod tests {
             "2001:0db8:85a3:0000:0000:8a2e:0370:7334",
             &["2001:0db8:85a3:0000:0000:8a2e:0370:7334"],
         );
+        check("client_ip:203.0.113.9, x:[10.1.2.3]", &["203.0.113.9", "10.1.2.3"]);
+        check("inet addr:192.168.1.5", &["192.168.1.5"]);
+        check("::ffff:203.0.113.9", &["::ffff:203.0.113.9"]);
+        check("64:ff9b::192.0.2.33.", &["64:ff9b::192.0.2.33"]);
+        check("2600::1234, fe80::1%eth0", &["2600::1234", "fe80::1"]);
+        check("ip:2001:db8::1, ip: 1::2", &["2001:db8::1", "1::2"]);
         check("10.1.2.3-10.1.2.9", &["10.1.2.3", "10.1.2.9"]);
         check("地址10.1.2.3。", &["10.1.2.3"]);
     }
@@ -128,6 +173,10 @@ mod tests {
             "169.254.169.254",
             "1::2",
             "x1.2.3.4",
+            "f64::add",
+            "crate::a1::b2",
+            "ip ::1",
+            "::ffff:127.0.0.1",
         ] {
             check_rule(ips, text, &[]);
         }

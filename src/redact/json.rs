@@ -19,14 +19,41 @@ pub fn learn(redaction: &mut Redaction, value: &Value, interrupt: &mut dyn FnMut
 
 /// Replaces values in the strings of `value`. `interrupt` is called as by [`Redaction::learn`].
 pub fn replace(redaction: &mut Redaction, value: &mut Value, interrupt: &mut dyn FnMut()) {
-    match value {
-        Value::String(text) => *text = redaction.replace(text, interrupt),
-        Value::Array(all) => {
-            all.iter_mut().for_each(|value| replace(redaction, value, interrupt));
-        }
+    each_string(value, &mut |text| *text = redaction.replace(text, interrupt));
+}
+
+/// Members of a schema that hold what a model reads. The others are part of the form: a changed `pattern` or `format`
+/// is another form, or none.
+const PROSE: [&str; 6] = ["description", "title", "examples", "default", "enum", "const"];
+
+/// Members of a schema whose own members have names of the document's and hold schemas.
+const NAMED: [&str; 5] =
+    ["properties", "patternProperties", "dependentSchemas", "$defs", "definitions"];
+
+/// Has `see` see the texts of a JSON schema that a model reads.
+pub fn each_text_of_schema(schema: &mut Value, see: &mut dyn FnMut(&mut String)) {
+    match schema {
+        Value::Array(all) => all.iter_mut().for_each(|it| each_text_of_schema(it, see)),
         Value::Object(all) => {
-            all.values_mut().for_each(|value| replace(redaction, value, interrupt));
+            for (name, value) in all.iter_mut() {
+                match value {
+                    value if PROSE.contains(&name.as_str()) => each_string(value, see),
+                    Value::Object(named) if NAMED.contains(&name.as_str()) => {
+                        named.values_mut().for_each(|it| each_text_of_schema(it, see));
+                    }
+                    value => each_text_of_schema(value, see),
+                }
+            }
         }
+        _ => {}
+    }
+}
+
+fn each_string(value: &mut Value, see: &mut dyn FnMut(&mut String)) {
+    match value {
+        Value::String(text) => see(text),
+        Value::Array(all) => all.iter_mut().for_each(|it| each_string(it, see)),
+        Value::Object(all) => all.values_mut().for_each(|it| each_string(it, see)),
         _ => {}
     }
 }

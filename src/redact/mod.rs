@@ -16,7 +16,10 @@
 //! and putting values back gives the text that was there. [`pieces`] does so while a reply comes in pieces, and
 //! [`json`] in the strings of a document that has to stay one.
 //!
-//! No value has a quotation mark, a backslash or a control character, so one can be put back into JSON as it is.
+//! A text may be a document of JSON or a part of one, so rules read it without its escapes ([`escape`]).
+//!
+//! No value has a quotation mark, a backslash, a control character or an apostrophe, so one can be put back into JSON and
+//! into a string of SQL as it is. A value that is found with apostrophes is replaced in parts, between them.
 
 mod account;
 mod boundary;
@@ -25,6 +28,7 @@ mod credentials;
 mod cue;
 mod digits;
 mod email;
+mod escape;
 pub mod find;
 mod iban;
 mod ip;

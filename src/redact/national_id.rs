@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use super::boundary::{begins_at, is_free_number, places};
+use super::boundary::{before, is_of_word, is_own_number, places};
 use super::digits::{has_luhn_digit, values};
 use super::label::is_labelled;
 
@@ -90,7 +90,7 @@ const NATIONAL_IDS: [NationalId; 16] = [
 /// The numbers of persons in `text`.
 pub fn national_ids(text: &str, interrupt: &mut dyn FnMut()) -> Vec<Range<usize>> {
     places(text, |byte| byte.is_ascii_digit() || byte.is_ascii_uppercase(), interrupt)
-        .filter(|at| begins_at(text, *at))
+        .filter(|at| !before(text, *at).is_some_and(|c| c != '_' && is_of_word(c)))
         .filter_map(|at| NATIONAL_IDS.iter().find_map(|id| id.find(text, at)))
         .collect()
 }
@@ -102,7 +102,7 @@ impl NationalId {
         let range = at..at + shape.len();
         let plain: String =
             text[range.clone()].chars().filter(char::is_ascii_alphanumeric).collect();
-        let is_one = is_free_number(text, &range)
+        let is_one = is_own_number(text, &range)
             && (self.check)(&plain)
             && (self.labels.is_empty() || is_labelled(text, at, self.labels));
         is_one.then_some(range)

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use super::boundary::{after, before, is_of_word, words};
+use super::boundary::{after, before, is_mark, is_of_word, words};
 use super::cue::{Cue, CueKind, cue_at, is_title};
 use crate::text::bigram::is_unspaced;
 
@@ -61,15 +61,27 @@ const NOBODY: [&str; 34] = [
 /// Frequent surnames of one character, behind which Chinese puts a title.
 const SURNAMES: &str = "王李张刘陈杨赵黄周吴徐孙胡朱高林何郭马罗梁宋郑谢韩唐冯于董萧程曹袁邓许傅沈曾彭吕苏卢蒋蔡贾丁魏薛叶阎余潘杜戴夏钟汪田任姜范方石姚谭廖邹熊金陆郝孔白崔康毛邱秦江史顾侯邵孟龙万段钱汤尹黎易常武乔贺赖龚文張劉陳楊趙黃吳孫馬羅鄭謝韓馮許鄧";
 
-/// The names of persons in `text`.
+/// The names in `text` that are those of persons without doubt.
 pub fn persons(text: &str, interrupt: &mut dyn FnMut()) -> Vec<Range<usize>> {
+    named(text, |kind| kind != CueKind::OpenField, interrupt)
+}
+
+/// The names in `text` in fields that name as often something else: `Author: PostgreSQL Development Group`.
+pub fn open_names(text: &str, interrupt: &mut dyn FnMut()) -> Vec<Range<usize>> {
+    named(text, |kind| kind == CueKind::OpenField, interrupt)
+}
+
+/// The names that cues of the kinds speak of that are `wanted`.
+fn named(
+    text: &str,
+    is_wanted: impl Fn(CueKind) -> bool,
+    interrupt: &mut dyn FnMut(),
+) -> Vec<Range<usize>> {
     let mut found: Vec<Range<usize>> = Vec::new();
     for (at, word) in words(text, interrupt) {
         let over = found.last().map_or(0, |last| last.end);
-        let named = match cue_at(text, at, word) {
-            Some((cue, end)) => beside(text, at, (cue, end)),
-            None => None,
-        };
+        let cue = cue_at(text, at, word).filter(|(cue, _)| is_wanted(cue.kind));
+        let named = cue.and_then(|(cue, end)| beside(text, at, (cue, end)));
         // What stands before a cue may reach into what was found before.
         found.extend(named.filter(|range| range.start >= over));
     }
@@ -92,9 +104,10 @@ pub fn before_address(text: &str, at: usize) -> Option<Range<usize>> {
     Some(name.start..name.end)
 }
 
-/// The last word of a name of several, if it can stand alone for it.
+/// The last word of a name of several, or what stands before its comma, if it can stand alone for it.
 pub fn surname(name: &str) -> Option<&str> {
-    let (_, last) = name.rsplit_once([' ', '\u{a0}'])?;
+    let behind = || name.rsplit_once([' ', '\u{a0}']).map(|(_, last)| last);
+    let last = name.split_once(", ").map(|(surname, _)| surname).or_else(behind)?;
     (last.chars().count() > 2 && !last.ends_with('.')).then_some(last)
 }
 
@@ -135,9 +148,13 @@ fn behind_title(text: &str, at: usize, end: usize) -> Option<PersonName> {
     let title = &text[at..end];
     let rest = title.chars().skip(1).collect::<String>();
     let is_short = title.chars().count() < 5;
-    let is_written_so =
-        rest == rest.to_lowercase() && (!is_short || title.starts_with(char::is_uppercase));
     let has_stop = text[end..].starts_with('.');
+    // MRS. MILLER; without a full stop few capitals are an abbreviation of something else.
+    let is_in_capitals = title == title.to_uppercase()
+        && title.len() > 1
+        && (has_stop || title.len() > 3 && title != "MISS");
+    let is_written_so = is_in_capitals
+        || rest == rest.to_lowercase() && (!is_short || title.starts_with(char::is_uppercase));
     let is_doubtful =
         AMBIGUOUS.contains(&title) && (follows_capital(text, at) || title == "M" && !has_stop);
     if !is_written_so || is_doubtful {
@@ -187,7 +204,21 @@ fn behind_colon(text: &str, at: usize, end: usize) -> Option<PersonName> {
     let colon = skipped(text, end, &markup);
     let is_colon = begins_field(text, at) && text[colon..].starts_with([':', '：']);
     let start = is_colon.then(|| skipped(text, colon, &[':', '：']))?;
-    name_or_run(text, skipped(text, start, &markup))
+    let name = name_or_run(text, skipped(text, start, &markup))?;
+    Some(with_given_name(text, name).unwrap_or(name))
+}
+
+/// A surname with the given name that stands behind it and a comma, before the end of the field: `Schmidt, Anna`.
+fn with_given_name(text: &str, surname: PersonName) -> Option<PersonName> {
+    let start = surname.end + text[surname.end..].strip_prefix(", ").map(|_| ", ".len())?;
+    let given = name(text, start).filter(|_| surname.words == 1)?;
+    let rest = text[given.end..].trim_start_matches([' ', '*', '_', '\'', '\r']);
+    let ends = rest.is_empty() || rest.starts_with(['\n', '"', '<', '(', ';', '|', '}', '`']);
+    (ends && given.words < 3).then_some(PersonName {
+        words: 1 + given.words,
+        end: given.end,
+        ..surname
+    })
 }
 
 fn behind_salutation(text: &str, at: usize, end: usize) -> Option<PersonName> {
@@ -292,7 +323,8 @@ fn name_word(text: &str, at: usize) -> Option<usize> {
     while let Some(c) = rest.next() {
         let is_joint =
             matches!(c, '\'' | '’' | '-' | '‑') && rest.peek().is_some_and(|c| is_letter(*c));
-        if !is_letter(c) && !is_joint || letters == LONGEST_WORD {
+        let is_part = is_letter(c) || is_joint || is_mark(c) && letters > 0;
+        if !is_part || letters == LONGEST_WORD {
             break;
         }
         end += c.len_utf8();

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::PiiKind;
 use super::boundary::{begins_at, ends_at, is_of_word, words};
+use super::escape::unescaped;
 use super::find::{PiiSpan, find};
 use super::person::surname;
 use super::pieces::PieceRestorer;
@@ -78,10 +79,11 @@ impl Redaction {
 
     /// Looks for values in `text`. `interrupt` is called every 4 KiB or more often, and may unwind.
     pub fn learn(&mut self, text: &str, interrupt: &mut dyn FnMut()) {
-        for PiiSpan { range, kind } in find(text, interrupt) {
+        for PiiSpan { range, kind, is_certain } in find(text, interrupt) {
             let value = &text[range];
             self.add(value, kind);
-            let alone = if kind == PiiKind::Person { surname(value) } else { None };
+            let is_name = kind == PiiKind::Person && is_certain;
+            let alone = if is_name { surname(value) } else { None };
             if let Some(alone) = alone {
                 self.add(alone, kind);
             }
@@ -92,6 +94,22 @@ impl Redaction {
     /// [`learn`](Redaction::learn).
     pub fn replace(&mut self, text: &str, interrupt: &mut dyn FnMut()) -> String {
         self.replace_with_spans(text, interrupt).0
+    }
+
+    /// As [`replace`](Redaction::replace), for a text that is read without the texts that come later: placeholders
+    /// that it is the first to have are given anew to the next text, and nothing is put back for them.
+    pub fn replace_alone(&mut self, text: &str, interrupt: &mut dyn FnMut()) -> String {
+        let before = self.last.clone();
+        let (replaced, spans) = self.replace_with_spans(text, interrupt);
+        for ReplacedSpan { placeholder, .. } in spans {
+            let is_new = placeholder.number > before.get(&placeholder.kind).copied().unwrap_or(0);
+            let value = if is_new { self.values.remove(&placeholder) } else { None };
+            if let Some(known) = value.and_then(|value| self.known.get_mut(&value)) {
+                known.number = None;
+            }
+        }
+        self.last = before;
+        replaced
     }
 
     /// As [`replace`](Redaction::replace), with the places that were replaced, in order.
@@ -188,6 +206,7 @@ impl Redaction {
         let mut spans: Vec<Range<usize>> = Vec::with_capacity(found.len());
         let mut ahead = found.into_iter().peekable();
         let mut over = 0;
+        let text = &*unescaped(text, interrupt);
         for (at, word) in words(text, interrupt) {
             while let Some(next) = ahead.next_if(|next| next.start <= at) {
                 over = next.end;

@@ -84,6 +84,28 @@ fn a_trace_holds_placeholders() {
 }
 
 #[test]
+fn a_trace_follows_the_options_that_were_used() {
+    let http =
+        Server::answer(|_| Reply::chat("They go to [EMAIL_1] on the first day of each month [1]."));
+    let Some((_cluster, mut client)) = start(&http) else { return };
+    client.batch_execute("SET rag.trace = 'full'").unwrap();
+    client
+        .batch_execute(
+            "BEGIN;
+             DECLARE told CURSOR FOR SELECT * FROM rag_answer_stream(
+                 'Where do the invoices of Frau Schmidt go?', k => 1, llm => 'writer');
+             FETCH 1 FROM told;
+             ALTER SERVER writer OPTIONS (DROP redact);
+             FETCH ALL FROM told;
+             COMMIT;",
+        )
+        .unwrap();
+    let kept = text(&mut client, "SELECT to_jsonb(t)::text FROM rag.trace_log AS t");
+    assert!(kept.contains("Frau [PERSON_1]"), "{kept}");
+    assert!(PERSONAL.iter().all(|value| !kept.contains(value)), "{kept}");
+}
+
+#[test]
 fn a_remembered_reply_is_that_of_the_same_person() {
     let http = Server::answer(|_| Reply::chat("Write to [EMAIL_1]."));
     let Some((cluster, mut client)) = start(&http) else { return };

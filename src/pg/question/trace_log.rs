@@ -6,7 +6,6 @@ use serde_json::Value;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::question::answer::Answer;
-use crate::pg::ragd::provider;
 use crate::pg::ragd::trace::TraceStep;
 use crate::pg::server::guc::TraceLevel;
 use crate::pg::server::json::Jsonb;
@@ -85,7 +84,8 @@ struct TracedWords {
 }
 
 impl TracedWords {
-    /// All of them; with placeholders where personal data are kept from the server that wrote.
+    /// All of them; with placeholders where personal data are kept from a server that has read
+    /// some of it, and where nothing says from which they are.
     fn new(asked: &TracedQuestion, answer: &Answer, steps: &[TraceStep]) -> TracedWords {
         let words = TracedWords {
             question: Some(asked.question.clone()),
@@ -93,7 +93,8 @@ impl TracedWords {
             citations: Some(answer.citations.clone()),
             steps: Some(steps_of(steps, true)),
         };
-        if provider::hides_pii(&asked.llm) { words.redacted() } else { words }
+        let hides_pii = steps.is_empty() || steps.iter().any(|step| step.hides_pii);
+        if hides_pii { words.redacted() } else { words }
     }
 
     fn redacted(mut self) -> TracedWords {

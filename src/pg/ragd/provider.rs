@@ -14,7 +14,7 @@ use std::ffi::{CStr, CString};
 use pgrx::PgList;
 use pgrx::prelude::*;
 
-use super::usage;
+use super::{trace, usage};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::server::error::OrReport;
 use crate::pg::server::sql::{self, query};
@@ -64,12 +64,6 @@ fn unknown_llm(name: &str) -> Error {
     Error::new(ErrorKind::UndefinedObject, message).hint(
         "rag.llm names 'extractive' or a server made with CREATE SERVER ... FOREIGN DATA WRAPPER rag_llm.",
     )
-}
-
-/// Whether personal data are kept from the foreign server `name`; not where there is none of that name.
-pub fn hides_pii(name: &str) -> bool {
-    let server = find(name).ok().flatten();
-    server.is_some_and(|it| OptionList(it.options).text("redact").is_some())
 }
 
 /// How much text a language model reads.
@@ -127,6 +121,9 @@ fn read(name: &str, server: ForeignServer, model: Option<&str>) -> Result<Provid
         limits: transport::limits(&options)?,
         network: transport::network(&options, server.owner),
     };
+    if config.special.redact != RedactionPolicy::Nothing {
+        trace::hides_pii();
+    }
     usage::prepare(&config)?;
     Ok(config)
 }

@@ -36,6 +36,8 @@ pub struct TraceStep {
     pub ms: f64,
     /// Tokens, calls and cost that it took.
     pub usage: Usage,
+    /// Whether a server was to be called from which personal data are kept.
+    pub hides_pii: bool,
 }
 
 #[derive(Default)]
@@ -131,6 +133,7 @@ pub fn go_on(steps: &mut Vec<TraceStep>, later: Vec<TraceStep>) {
     if let Some(whole) = steps.first_mut() {
         whole.ms += end.ms;
         whole.usage = whole.usage.plus(&end.usage);
+        whole.hides_pii |= end.hides_pii;
     }
     steps.extend(later);
 }
@@ -153,6 +156,11 @@ pub fn remark(remark: impl FnOnce() -> String) {
 /// Says of which words the step under way is.
 pub fn words(words: impl FnOnce() -> String) {
     in_step(|step| step.text = Some(words()));
+}
+
+/// Says that the step under way has to do with a server from which personal data are kept.
+pub fn hides_pii() {
+    in_step(|step| step.hides_pii = true);
 }
 
 fn is_recording() -> bool {
@@ -198,7 +206,7 @@ fn end() {
 impl TraceStep {
     /// As it is kept; without words of users if it `is_full`, no words are left out.
     pub fn to_json(&self, is_full: bool) -> Value {
-        let TraceStep { depth, stage, detail, text, rows, ms, usage } = self;
+        let TraceStep { depth, stage, detail, text, rows, ms, usage, hides_pii: _ } = self;
         let mut json = json!({
             "stage": stage,
             "depth": depth,

@@ -1,8 +1,15 @@
 use super::*;
 use crate::redact::find::tests::check_rule;
 
+fn all_names(text: &str, interrupt: &mut dyn FnMut()) -> Vec<Range<usize>> {
+    let mut found = persons(text, interrupt);
+    found.extend(open_names(text, interrupt));
+    found.sort_by_key(|range| range.start);
+    found
+}
+
 fn check(text: &str, expected: &[&str]) {
-    check_rule(persons, text, expected);
+    check_rule(all_names, text, expected);
 }
 
 #[test]
@@ -18,6 +25,10 @@ fn titles_announce_names() {
     check("госпожа Иванова", &["Иванова"]);
     check("Mr. O'Neil's car", &["O'Neil"]);
     check("Dr.Who", &["Who"]);
+    check("MRS. MILLER", &["MILLER"]);
+    check("FRAU MÜLLER", &["MÜLLER"]);
+    // In the normalization form NFD.
+    check("Herr Mu\u{308}ller kam", &["Mu\u{308}ller"]);
 }
 
 #[test]
@@ -31,6 +42,10 @@ fn fields_announce_names() {
     check("Patient: Ng, Kunde: Jörg Weiß; ФИО: Иван Петров", &["Ng", "Jörg Weiß", "Иван Петров"]);
     check("Metadata: lang: en; author: Anna Schmidt", &["Anna Schmidt"]);
     check("Metadata: author: Anna Schmidt; lang: en", &["Anna Schmidt"]);
+    check("Name: Müller, Anna", &["Müller, Anna"]);
+    check("From: Schmidt, Anna <a@b.de>", &["Schmidt, Anna"]);
+    check(r#"{"name": "Schmidt, Anna Maria"}"#, &["Schmidt, Anna Maria"]);
+    check("Surname: Miller, City: Rome", &["Miller"]);
     check("姓名：王小明，性别", &["王小明"]);
     check("الاسم: أحمد علي", &["أحمد علي"]);
 }
@@ -64,6 +79,8 @@ fn things_are_no_persons() {
         "Cache Miss Rate",
         "takes 5 ms. Then",
         "MS Word",
+        "CACHE MISS RATE",
+        "DR SITE",
         "the DR Site",
         "John M. Smith",
         "Dr. and so on",
@@ -110,6 +127,7 @@ fn a_surname_may_stand_alone() {
     check("Anna van der Berg", Some("Berg"));
     check("Anna Schmidt", Some("Schmidt"));
     check("Schmidt", None);
+    check("Schmidt, Anna Maria", Some("Schmidt"));
     check("Ann Ng", None);
 }
 
