@@ -103,6 +103,8 @@ mod rerank;
 mod rewrite;
 #[path = "system/roles.rs"]
 mod roles;
+#[path = "system/shard_mishaps.rs"]
+mod shard_mishaps;
 #[path = "system/shards.rs"]
 mod shards;
 #[path = "system/situate.rs"]

@@ -25,7 +25,7 @@ SELECT pg_catalog.pg_extension_config_dump('rag.shard', '');
 CREATE FUNCTION rag.database_number() RETURNS bigint
 STABLE PARALLEL SAFE
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_database_number_wrapper';
-COMMENT ON FUNCTION rag.database_number IS 'a number that no other database has, in this server or another';
+COMMENT ON FUNCTION rag.database_number IS 'a number that no other database has, in this server or another, but for copies of the server';
 
 -- IMMUTABLE, although it looks into an index, so that postgres_fdw has the other server compute it: it is called
 -- with columns of a foreign table there, so no planner computes it beforehand. One that is computed here fails.
@@ -37,16 +37,25 @@ COMMENT ON FUNCTION rag.shard_statistics IS 'how frequent words are in a pipelin
 -- What another database reads of a pipeline.
 CREATE VIEW rag.pipeline_as_shard WITH (security_barrier = true) AS
 SELECT p.id, p.name, rag.database_number() AS database, n.nspname::text AS schema, c.relname::text AS view,
-       p.model, m.dimension, m.digest, p.config, p.key_columns, t.columns
+       p.model, m.dimension, m.digest, p.config, p.key_columns, t.columns,
+       v.nspname::text AS vector_schema, e.extversion AS version
 FROM rag.pipeline AS p
 JOIN pg_catalog.pg_class AS c ON c.oid = p.view::oid
 JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
 LEFT JOIN rag.model AS m ON m.name = p.model
+LEFT JOIN pg_catalog.pg_extension AS e ON e.extname = 'pg_rag'
+LEFT JOIN (pg_catalog.pg_extension AS x JOIN pg_catalog.pg_namespace AS v ON v.oid = x.extnamespace) ON x.extname = 'vector'
 CROSS JOIN LATERAL (
     SELECT pg_catalog.jsonb_agg(pg_catalog.jsonb_build_array(
-               a.attname, pg_catalog.format_type(coalesce(nullif(y.typbasetype, 0::oid), y.oid), NULL)) ORDER BY a.attnum) AS columns
+               a.attname, pg_catalog.format_type(y.oid, -1)) ORDER BY a.attnum) AS columns
     FROM pg_catalog.pg_attribute AS a
-    JOIN pg_catalog.pg_type AS y ON y.oid = a.atttypid
+    CROSS JOIN LATERAL (
+        -- A domain, which may be over another one, is what it is made of; and -1 says that a character has any length.
+        WITH RECURSIVE base AS (
+            SELECT b.oid, b.typbasetype FROM pg_catalog.pg_type AS b WHERE b.oid = a.atttypid
+            UNION ALL
+            SELECT b.oid, b.typbasetype FROM base JOIN pg_catalog.pg_type AS b ON b.oid = base.typbasetype)
+        SELECT base.oid FROM base WHERE base.typbasetype = 0::oid) AS y
     WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped) AS t
 WHERE p.name IS NOT NULL
   AND NOT EXISTS (SELECT FROM rag.shard AS s WHERE s.pipeline = p.id)
@@ -64,4 +73,6 @@ COMMENT ON COLUMN rag.pipeline_as_shard.digest IS 'SHA-256 of the files of the m
 COMMENT ON COLUMN rag.pipeline_as_shard.config IS 'qualified name of the text search configuration';
 COMMENT ON COLUMN rag.pipeline_as_shard.key_columns IS 'number of key columns, which follow chunk_id in the view';
 COMMENT ON COLUMN rag.pipeline_as_shard.columns IS 'columns of the view in their order, each as a list of its name and type';
+COMMENT ON COLUMN rag.pipeline_as_shard.vector_schema IS 'schema of the extension vector';
+COMMENT ON COLUMN rag.pipeline_as_shard.version IS 'version of the extension pg_rag';
 GRANT SELECT ON rag.pipeline_as_shard TO PUBLIC;

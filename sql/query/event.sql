@@ -24,6 +24,13 @@ FROM pg_catalog.pg_event_trigger_dropped_objects() AS d
 JOIN rag.pipeline AS p ON d.objid IN (p.source, p.content_view, p.chunk_table)
 WHERE d.classid = 'pg_catalog.pg_class'::regclass AND d.objsubid = 0
 
+-- name: pipelines_without_shard
+-- In an event trigger: pipelines that have just lost a foreign table of one of their shards.
+SELECT DISTINCT s.pipeline
+FROM pg_catalog.pg_event_trigger_dropped_objects() AS d
+JOIN rag.shard AS s ON d.objid IN (s.relation, s.description)
+WHERE d.classid = 'pg_catalog.pg_class'::regclass AND d.objsubid = 0
+
 -- name: pipelines_perhaps_smaller
 -- In an event trigger: pipelines that have just lost a part of their source, which had the trigger that
 -- each part has. A trigger that is dropped by itself takes no rows with it. Where no trigger of the name

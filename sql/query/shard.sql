@@ -2,19 +2,29 @@
 
 -- name: of
 -- $1: pipeline. Its shards: number, server, pipeline there, and the two foreign tables, each by its OID and its
--- qualified name.
+-- qualified name; NULL where a table is not there.
 SELECT s.number, f.srvname::pg_catalog.text, s.remote,
        c.oid, pg_catalog.quote_ident(n.nspname) OPERATOR(pg_catalog.||) '.' OPERATOR(pg_catalog.||) pg_catalog.quote_ident(c.relname),
        d.oid, pg_catalog.quote_ident(m.nspname) OPERATOR(pg_catalog.||) '.' OPERATOR(pg_catalog.||) pg_catalog.quote_ident(d.relname)
 FROM rag.shard AS s
-JOIN pg_catalog.pg_foreign_table AS t ON t.ftrelid OPERATOR(pg_catalog.=) s.relation::pg_catalog.oid
-JOIN pg_catalog.pg_foreign_server AS f ON f.oid OPERATOR(pg_catalog.=) t.ftserver
-JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) s.relation::pg_catalog.oid
-JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
-JOIN pg_catalog.pg_class AS d ON d.oid OPERATOR(pg_catalog.=) s.description::pg_catalog.oid
-JOIN pg_catalog.pg_namespace AS m ON m.oid OPERATOR(pg_catalog.=) d.relnamespace
+LEFT JOIN pg_catalog.pg_foreign_table AS t ON t.ftrelid OPERATOR(pg_catalog.=) s.relation::pg_catalog.oid
+LEFT JOIN pg_catalog.pg_foreign_server AS f ON f.oid OPERATOR(pg_catalog.=) t.ftserver
+LEFT JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) s.relation::pg_catalog.oid
+LEFT JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
+LEFT JOIN pg_catalog.pg_class AS d ON d.oid OPERATOR(pg_catalog.=) s.description::pg_catalog.oid
+LEFT JOIN pg_catalog.pg_namespace AS m ON m.oid OPERATOR(pg_catalog.=) d.relnamespace
 WHERE s.pipeline OPERATOR(pg_catalog.=) $1
 ORDER BY s.number
+
+-- name: tables
+-- $1: pipeline. Those of its foreign tables that are there: OID and qualified name.
+SELECT c.oid, pg_catalog.quote_ident(n.nspname) OPERATOR(pg_catalog.||) '.' OPERATOR(pg_catalog.||) pg_catalog.quote_ident(c.relname)
+FROM rag.shard AS s
+CROSS JOIN LATERAL (VALUES (1, s.relation::pg_catalog.oid), (2, s.description::pg_catalog.oid)) AS f (place, oid)
+JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) f.oid
+JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
+WHERE s.pipeline OPERATOR(pg_catalog.=) $1
+ORDER BY s.number, f.place
 
 -- name: insert
 -- $1: pipeline, $2: number, $3: the pipeline's name there, $4 and $5: the foreign tables by their names.
@@ -61,19 +71,20 @@ WHERE c.oid OPERATOR(pg_catalog.=) $1
 SELECT $1::pg_catalog.text::pg_catalog.regclass::pg_catalog.oid
 
 -- name: type_name
--- $1: a type as another server writes it. The same type here; NULL where there is none.
-SELECT pg_catalog.format_type(pg_catalog.to_regtype($1), NULL)
+-- $1: a type as another server writes it. The same type here, of any length; NULL where there is none.
+SELECT pg_catalog.format_type(pg_catalog.to_regtype($1), '-1')
 
 -- name: description_table
 CREATE FOREIGN TABLE {table} (
     id integer, name text, database bigint, schema text, view text, model text, dimension integer, digest text,
-    config text, key_columns integer, columns jsonb
+    config text, key_columns integer, columns jsonb, vector_schema text, version text
 ) SERVER {server} OPTIONS (schema_name 'rag', table_name 'pipeline_as_shard', async_capable 'true');
 COMMENT ON FOREIGN TABLE {table} IS {comment}
 
 -- name: described
--- $1: the pipeline's name on its server.
-SELECT d.schema, d.view, d.model, d.dimension, d.digest, d.config, d.key_columns, d.columns, d.database
+-- $1: the pipeline's name on its server. What is said of it there, and the version of pg_rag here.
+SELECT d.schema, d.view, d.model, d.dimension, d.digest, d.config, d.key_columns, d.columns, d.vector_schema, d.version,
+       (SELECT e.extversion FROM pg_catalog.pg_extension AS e WHERE e.extname OPERATOR(pg_catalog.=) 'pg_rag')
 FROM {table} AS d
 WHERE d.name OPERATOR(pg_catalog.=) $1
 
@@ -106,19 +117,38 @@ DROP FOREIGN TABLE IF EXISTS {table}
 SELECT c.chunk_id FROM {table} AS c LIMIT 1
 
 -- name: with_other_readers
--- Pipelines whose foreign tables other roles may read than their view.
+-- In an event trigger: pipelines whose foreign tables other roles may read than their view, or other columns of them,
+-- after a statement that may have made it so. What GRANT is about PostgreSQL does not say.
+WITH readers AS (
+    SELECT c.oid, a.grantee, NULL::pg_catalog.name AS column_name
+    FROM pg_catalog.pg_class AS c
+    CROSS JOIN LATERAL pg_catalog.aclexplode(c.relacl) AS a
+    WHERE a.privilege_type OPERATOR(pg_catalog.=) 'SELECT' AND a.grantee OPERATOR(pg_catalog.<>) c.relowner
+    UNION
+    SELECT c.oid, a.grantee, t.attname
+    FROM pg_catalog.pg_attribute AS t
+    JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) t.attrelid
+    CROSS JOIN LATERAL pg_catalog.aclexplode(t.attacl) AS a
+    WHERE NOT t.attisdropped AND a.privilege_type OPERATOR(pg_catalog.=) 'SELECT' AND a.grantee OPERATOR(pg_catalog.<>) c.relowner
+)
 SELECT DISTINCT s.pipeline
 FROM rag.shard AS s
 JOIN rag.pipeline AS p ON p.id OPERATOR(pg_catalog.=) s.pipeline
-JOIN pg_catalog.pg_class AS v ON v.oid OPERATOR(pg_catalog.=) p.view::pg_catalog.oid
 JOIN pg_catalog.pg_class AS f ON f.oid OPERATOR(pg_catalog.=) s.relation::pg_catalog.oid OR f.oid OPERATOR(pg_catalog.=) s.description::pg_catalog.oid
-CROSS JOIN LATERAL (
-    SELECT pg_catalog.array_agg(a.grantee ORDER BY a.grantee) AS of_view FROM pg_catalog.aclexplode(v.relacl) AS a
-    WHERE a.privilege_type OPERATOR(pg_catalog.=) 'SELECT' AND a.grantee OPERATOR(pg_catalog.<>) v.relowner) AS r
-CROSS JOIN LATERAL (
-    SELECT pg_catalog.array_agg(a.grantee ORDER BY a.grantee) AS of_table FROM pg_catalog.aclexplode(f.relacl) AS a
-    WHERE a.privilege_type OPERATOR(pg_catalog.=) 'SELECT' AND a.grantee OPERATOR(pg_catalog.<>) f.relowner) AS t
-WHERE coalesce(r.of_view, '{}') OPERATOR(pg_catalog.<>) coalesce(t.of_table, '{}')
+WHERE EXISTS (
+    SELECT FROM pg_catalog.pg_event_trigger_ddl_commands() AS d
+    WHERE d.command_tag OPERATOR(pg_catalog.=) 'GRANT' OR d.command_tag OPERATOR(pg_catalog.=) 'REVOKE'
+       OR d.objid OPERATOR(pg_catalog.=) p.view::pg_catalog.oid OR d.objid OPERATOR(pg_catalog.=) f.oid)
+AND EXISTS (
+    (SELECT r.grantee, r.column_name FROM readers AS r
+     WHERE r.oid OPERATOR(pg_catalog.=) p.view::pg_catalog.oid
+       AND (r.column_name IS NULL
+            OR EXISTS (SELECT FROM pg_catalog.pg_attribute AS t
+                       WHERE t.attrelid OPERATOR(pg_catalog.=) f.oid AND t.attname OPERATOR(pg_catalog.=) r.column_name AND NOT t.attisdropped))
+     EXCEPT SELECT r.grantee, r.column_name FROM readers AS r WHERE r.oid OPERATOR(pg_catalog.=) f.oid)
+    UNION ALL
+    (SELECT r.grantee, r.column_name FROM readers AS r WHERE r.oid OPERATOR(pg_catalog.=) f.oid
+     EXCEPT SELECT r.grantee, r.column_name FROM readers AS r WHERE r.oid OPERATOR(pg_catalog.=) p.view::pg_catalog.oid))
 
 -- name: statistics
 -- $1: the words of a question as a tsquery. How frequent they are in each shard, and by which model it is embedded.
@@ -135,6 +165,12 @@ SELECT u.number, u.model, u.counted FROM u
  FROM {table} AS d
  WHERE d.name OPERATOR(pg_catalog.=) {remote}
  GROUP BY d.id, d.model, d.database)
+
+-- name: model_branch
+-- As `statistics_branch`, for a question without words.
+(SELECT {number}::integer AS number, d.model, '{}'::pg_catalog.float8[] AS counted
+ FROM {table} AS d
+ WHERE d.name OPERATOR(pg_catalog.=) {remote})
 
 -- name: found
 -- What all shards put forward, $7 each at most. They are asked at the same time: a scan of a UNION ALL that is not to be sorted is
@@ -157,6 +193,9 @@ WHERE c.chunk_id OPERATOR(pg_catalog.=) ANY ({own})
 SELECT (c.chunk_id OPERATOR(pg_catalog.+) {offset}::bigint)::bigint AS chunk_id, {columns}
 FROM {table} AS c
 WHERE c.{key}{cast} {equal} ANY (ARRAY(SELECT h.{key}{cast} FROM {table} AS h WHERE h.chunk_id OPERATOR(pg_catalog.=) ANY ({own})))
+
+-- name: same_shard
+ AND (v.chunk_id OPERATOR(pg_catalog.>>) {bits}) OPERATOR(pg_catalog.=) (h.chunk_id OPERATOR(pg_catalog.>>) {bits})
 
 -- name: own_chunks
 ARRAY(SELECT i.id OPERATOR(pg_catalog.-) {offset}::bigint FROM pg_catalog.unnest({keys}) AS i (id)

@@ -20,7 +20,7 @@ const SHARD: &str = "
 const SHARDS: [&str; 3] = ["s1", "s2", "s3"];
 
 /// What each of three databases has a third of.
-const SENTENCES: [(&str, &str); 24] = [
+pub const SENTENCES: [(&str, &str); 24] = [
     ("The mill by the river ground rye for the whole valley until it burnt down.", "en"),
     ("Visitors park their cars behind the mill, and bicycles in front of it.", "en"),
     ("The library opens at nine in the morning and is closed on Sundays.", "en"),
@@ -47,7 +47,7 @@ const SENTENCES: [(&str, &str); 24] = [
     ("The yard is locked at ten in the evening by the porter.", "en"),
 ];
 
-const QUESTIONS: [&str; 6] = [
+pub const QUESTIONS: [&str; 6] = [
     "Where do visitors park?",
     "What does the printer show when the paper is moist?",
     "When is the library open?",
@@ -57,11 +57,11 @@ const QUESTIONS: [&str; 6] = [
 ];
 
 /// What is found for a question: place, content and score.
-type Found = Vec<(i32, String, f64)>;
+pub type Found = Vec<(i32, String, f64)>;
 
 /// A server with three shards, a database `one` with all of their rows, and a pipeline over the shards; `None`, with a
 /// word, where that cannot be.
-fn sharded(settings: &[&str]) -> Option<Cluster> {
+pub fn sharded(settings: &[&str]) -> Option<Cluster> {
     let cluster = Cluster::start(settings)?;
     let mut client = cluster.connect();
     let fdw = "SELECT count(*) FROM pg_available_extensions WHERE name IN ('postgres_fdw')";
@@ -82,7 +82,7 @@ fn sharded(settings: &[&str]) -> Option<Cluster> {
 }
 
 /// A database with these rows, each of which is embedded by itself, so that its vector is the same everywhere.
-fn make_database(cluster: &Cluster, name: &str, rows: &[(&str, &str)]) {
+pub fn make_database(cluster: &Cluster, name: &str, rows: &[(&str, &str)]) {
     cluster.connect().batch_execute(&format!("CREATE DATABASE {name}")).unwrap();
     let mut client = cluster.connect_to(name);
     client.batch_execute(SHARD).unwrap();
@@ -93,7 +93,7 @@ fn make_database(cluster: &Cluster, name: &str, rows: &[(&str, &str)]) {
 }
 
 /// A foreign server, as which the superuser is a superuser.
-fn server(name: &str, host: &str, database: &str) -> String {
+pub fn server(name: &str, host: &str, database: &str) -> String {
     format!(
         "CREATE SERVER {name} FOREIGN DATA WRAPPER postgres_fdw
              OPTIONS (host '{host}', dbname '{database}', extensions 'vector, pg_rag');
@@ -101,14 +101,14 @@ fn server(name: &str, host: &str, database: &str) -> String {
     )
 }
 
-fn found(client: &mut Client, question: &str, mode: &str, options: &str) -> Found {
+pub fn found(client: &mut Client, question: &str, mode: &str, options: &str) -> Found {
     let query = "SELECT rank, content, score FROM rag_retrieve($1, k => 8, mode => $2, options => $3::text::jsonb)";
     let rows = client.query(query, &[&question, &mode, &options]).unwrap();
     rows.iter().map(|row| (row.get(0), row.get(1), row.get(2))).collect()
 }
 
 /// A session that keeps what it is told.
-fn listening(cluster: &Cluster) -> (Client, Arc<Mutex<Vec<String>>>) {
+pub fn listening(cluster: &Cluster) -> (Client, Arc<Mutex<Vec<String>>>) {
     let heard = Arc::new(Mutex::new(Vec::new()));
     let listener = Arc::clone(&heard);
     let mut config = cluster.config("postgres");
@@ -334,7 +334,7 @@ fn names_are_names_and_nothing_else() {
              SELECT rag_create_pipeline('shop', 'body');
              ALTER VIEW rag.pipeline_as_shard RENAME TO told;
              CREATE VIEW rag.pipeline_as_shard AS
-             SELECT t.id, t.name, t.database, t.schema, t.view, t.model, t.dimension, t.digest, t.config, t.key_columns,
+             SELECT t.id, t.name, t.database, t.schema, t.view, t.model, t.dimension, t.digest, t.config, t.key_columns, t.vector_schema, t.version,
                     replace(t.columns::text, '\"integer\"', '\"integer); DROP EXTENSION postgres_fdw; --\"')::jsonb AS columns
              FROM rag.told AS t",
         )
@@ -500,5 +500,9 @@ fn an_answer_says_on_which_shard_its_sources_are() {
         .unwrap();
     assert_eq!(count(&mut shard, "SELECT rag_wait('docs', '5 minutes')::int::bigint"), 1);
     let parts = ["s2.docs", "now has \"all-minilm-l6-v2-fp32\""];
-    assert_fails(&mut client, "SELECT * FROM rag_retrieve('Where do visitors park?')", &parts);
+    for mode in ["dense", "lexical", "hybrid"] {
+        let ask =
+            format!("SELECT * FROM rag_retrieve('Where do visitors park?', mode => '{mode}')");
+        assert_fails(&mut client, &ask, &parts);
+    }
 }

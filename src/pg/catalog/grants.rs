@@ -36,6 +36,12 @@ impl Grants {
         grants.map(Grants)
     }
 
+    /// The privileges to read among these, without the right to pass them on.
+    pub fn of_readers(self) -> Grants {
+        let reading = self.0.into_iter().filter(|grant| grant.privilege == "SELECT");
+        Grants(reading.map(|grant| Grant { option: String::new(), ..grant }).collect())
+    }
+
     /// Has them be those on `relation`, as far as it has the columns.
     pub fn give_on(&self, relation: &Relation) -> Result<()> {
         let columns: Vec<String> =

@@ -1,16 +1,17 @@
 //! `rag.shard`: of which pipelines in other databases a pipeline's chunks are, and how many of each.
 
+use pgrx::pg_sys;
 use pgrx::spi::quote_identifier;
 
 use super::pipeline::{Pipeline, Relation};
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::pg::server::role::as_superuser;
 use crate::pg::server::sql::query;
 use crate::pg::server::{prepared, sql};
 
 /// Bits of a chunk's number that are its number on its server; those above are the number of the shard. A program
 /// whose numbers are floating ones can tell all chunks of 511 shards apart.
-const OWN_BITS: u32 = 44;
+pub const OWN_BITS: u32 = 44;
 
 /// A pipeline of another database whose chunks belong to a pipeline here.
 #[derive(Clone, Debug)]
@@ -60,23 +61,48 @@ pub fn number_of(chunk_id: i64) -> i32 {
 }
 
 /// The shards of a pipeline in their order; none of one that has its chunks here.
+///
+/// Fails where a foreign table is not there any more: an answer must not be without a shard in silence.
 pub fn of(pipeline: &Pipeline) -> Result<Vec<Shard>> {
     if !pipeline.has_shards {
         return Ok(Vec::new());
     }
-    prepared::rows(query!(shard.of), &[pipeline.id.into()], |row| {
-        let text = |column: usize| sql::required(row.get::<String>(column)?);
-        let relation = |oid: usize| -> Result<Relation, pgrx::spi::Error> {
-            Ok(Relation { oid: sql::required(row.get(oid)?)?, sql: text(oid + 1)? })
-        };
-        Ok(Shard {
-            number: sql::required(row.get(1)?)?,
-            server: text(2)?,
-            remote: text(3)?,
-            relation: relation(4)?,
-            description: relation(6)?,
+    let found = prepared::rows(query!(shard.of), &[pipeline.id.into()], |row| {
+        let number: i32 = sql::required(row.get(1)?)?;
+        let remote: String = sql::required(row.get(3)?)?;
+        let tables = relation(row.get(4)?, row.get(5)?).zip(relation(row.get(6)?, row.get(7)?));
+        Ok(match row.get::<String>(2)?.zip(tables) {
+            Some((server, (relation, description))) => {
+                Ok(Shard { number, server, remote, relation, description })
+            }
+            None => Err(remote),
         })
+    })?;
+    let whole = found.into_iter().map(|shard| shard.map_err(|remote| torn(pipeline, &remote)));
+    whole.collect()
+}
+
+/// The foreign tables of a pipeline that are there, also where others of them are not; none of one that has its
+/// chunks here.
+pub fn tables(pipeline: &Pipeline) -> Result<Vec<Relation>> {
+    if !pipeline.has_shards {
+        return Ok(Vec::new());
+    }
+    prepared::rows(query!(shard.tables), &[pipeline.id.into()], |row| {
+        Ok(Relation { oid: sql::required(row.get(1)?)?, sql: sql::required(row.get(2)?)? })
     })
+}
+
+fn relation(oid: Option<pg_sys::Oid>, sql: Option<String>) -> Option<Relation> {
+    oid.zip(sql).map(|(oid, sql)| Relation { oid, sql })
+}
+
+fn torn(pipeline: &Pipeline, remote: &str) -> Error {
+    let name = &pipeline.name;
+    let message =
+        format!("a foreign table of \"{remote}\", a shard of pipeline \"{name}\", is not there");
+    Error::new(ErrorKind::UndefinedObject, message)
+        .hint("Have the tables made anew with rag_alter_pipeline(..., shards => ...).")
 }
 
 /// Adds a shard to a pipeline; its foreign tables by their names in SQL.

@@ -170,10 +170,19 @@ fn altered() -> Result<Vec<(i32, bool)>> {
     })
 }
 
+/// Pipelines that have just lost something that they are made of.
+fn lost() -> Result<Vec<i32>> {
+    let mut lost = concerned(query!(event.pipelines_lost))?;
+    if intake::table(c"shard").is_some() {
+        lost.extend(concerned(query!(event.pipelines_without_shard))?);
+    }
+    Ok(lost)
+}
+
 fn forget_dropped() -> Result<()> {
     let _acting = Acting::as_role(SUPERUSER);
     let smaller = concerned(query!(event.pipelines_perhaps_smaller))?;
-    for id in concerned(query!(event.pipelines_lost))? {
+    for id in lost()? {
         // What is dropped here comes by here too.
         let Some(pipeline) = pipeline::by_id(id)? else { continue };
         if !create::undo(id)? {

@@ -28,7 +28,7 @@ use crate::pg::catalog::pipeline::{
 };
 use crate::pg::catalog::relation::{drop_if_there, give_relation, let_readers_read};
 use crate::pg::catalog::source::SourceTable;
-use crate::pg::catalog::{locking, view};
+use crate::pg::catalog::{locking, shard, view};
 use crate::pg::derivation::{context_lines, table as derived_table};
 use crate::pg::server::sql::{self, query, render};
 use crate::request::ALL;
@@ -305,7 +305,7 @@ pub fn undo(id: i32) -> Result<bool> {
     let mut generations = Vec::new();
     for generation in successor.into_iter().chain([pipeline]) {
         let mut others = derived_table::of(&generation)?;
-        others.extend(shards::tables(&generation)?);
+        others.extend(shard::tables(&generation)?);
         generations.push((generation, others));
     }
     // First, since dropping a pipeline's relations drops the pipeline; and all of them before any

@@ -81,7 +81,7 @@ pub fn create(name: &str, shards: &[String]) -> Result<Pipeline> {
 pub fn alter(pipeline: &Pipeline, shards: &[String]) -> Result<()> {
     let generation = pipeline.generation + 1;
     let schema = schema_of(pipeline)?;
-    let before = tables(pipeline)?;
+    let before = shard::tables(pipeline)?;
     let shards = described(&pipeline.name, &schema, generation, shards)?;
     let model = common_model(&shards)?;
     if (&model.reference.name, &shards[0].config) != (&pipeline.model, &pipeline.config) {
@@ -103,12 +103,6 @@ pub fn alter(pipeline: &Pipeline, shards: &[String]) -> Result<()> {
     })
 }
 
-/// The foreign tables of a pipeline over shards; none of another one. To be asked before the pipeline is deleted.
-pub fn tables(pipeline: &Pipeline) -> Result<Vec<Relation>> {
-    let shards = shard::of(pipeline)?.into_iter();
-    Ok(shards.flat_map(|shard| [shard.relation, shard.description]).collect())
-}
-
 /// Drops the views of a pipeline over shards and its foreign `tables`, as far as they are still there.
 pub fn drop_made(pipeline: &Pipeline, tables: &[Relation]) -> Result<()> {
     for view in [&pipeline.content_view, &pipeline.view] {
@@ -126,7 +120,7 @@ fn drop_tables(tables: &[Relation]) -> Result<()> {
 /// Gives the relations of a pipeline over shards to another owner, whose name is quoted.
 pub fn give_to(pipeline: &Pipeline, owner: &str) -> Result<()> {
     // The views last: an event trigger sees to pipelines whose view is another role's than the tables.
-    let tables = tables(pipeline)?;
+    let tables = shard::tables(pipeline)?;
     tables.iter().try_for_each(|table| give_relation("FOREIGN TABLE", &table.sql, owner))?;
     let views = [&pipeline.content_view, &pipeline.view];
     views.into_iter().try_for_each(|view| give_relation("VIEW", &view.sql, owner))
@@ -136,8 +130,8 @@ pub fn give_to(pipeline: &Pipeline, owner: &str) -> Result<()> {
 /// other servers show to those as whom they are mapped.
 fn share_grants(pipeline: &Pipeline) -> Result<()> {
     let _sharing = Sharing::begin();
-    let grants = Grants::of(pipeline.view.oid)?;
-    tables(pipeline)?.iter().try_for_each(|table| grants.give_on(table))
+    let grants = Grants::of(pipeline.view.oid)?.of_readers();
+    shard::tables(pipeline)?.iter().try_for_each(|table| grants.give_on(table))
 }
 
 /// While it lives, privileges are being given on foreign tables, which an event trigger hears of, too.

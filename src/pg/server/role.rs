@@ -256,3 +256,16 @@ pub fn may_select(relation: pg_sys::Oid) -> bool {
                     == pg_sys::AclResult::ACLCHECK_OK
     }
 }
+
+/// Whether the current role may read a column of a relation; not where there is none of this name.
+pub fn may_select_column(relation: pg_sys::Oid, column: &CStr) -> bool {
+    let (role, right) = (current_role(), pg_sys::ACL_SELECT.into());
+    // SAFETY: look-ups by OID; a column that is not there is not asked about, and a relation that is gone has none.
+    unsafe {
+        let number = pg_sys::get_attnum(relation, column.as_ptr());
+        let granted = pg_sys::AclResult::ACLCHECK_OK;
+        number > 0
+            && (pg_sys::pg_class_aclcheck(relation, role, right) == granted
+                || pg_sys::pg_attribute_aclcheck(relation, number, role, right) == granted)
+    }
+}

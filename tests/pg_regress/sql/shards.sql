@@ -50,7 +50,7 @@ SELECT 'a:1'::tsvector OPERATOR(rag.<@>) ROW(NULL, 'a', '{0.9,0.4,10,NaN,1}')::r
 SELECT 'a:1'::tsvector OPERATOR(rag.<@>) ROW(NULL, 'a', '{0.9,0.4,10,100,NULL}')::rag.bm25_weighted_query;
 
 -- What another database reads of a pipeline, and what it cannot have counted here.
-SELECT name, schema, view, model, dimension, config, key_columns, columns FROM rag.pipeline_as_shard;
+SELECT name, schema, view, model, dimension, config, key_columns, columns, vector_schema, version IS NOT NULL FROM rag.pipeline_as_shard;
 SELECT rag.shard_statistics(id, rag.database_number() + 1, 'mill') FROM rag.pipeline;
 SELECT rag.shard_statistics(-1, rag.database_number(), 'mill');
 CREATE ROLE nobody_in_particular;
@@ -58,7 +58,27 @@ SET ROLE nobody_in_particular;
 SELECT count(*) FROM rag.pipeline_as_shard;
 SELECT rag.shard_statistics(1, rag.database_number(), 'mill');
 RESET ROLE;
+-- Who may not read texts has no words of them counted.
+GRANT SELECT (id) ON docs TO nobody_in_particular;
+SET ROLE nobody_in_particular;
+SELECT rag.shard_statistics(id, rag.database_number(), 'mill') FROM rag.pipeline;
+RESET ROLE;
+GRANT SELECT (chunk_id) ON docs_rag TO nobody_in_particular;
+GRANT SELECT (chunk_id) ON docs_rag_chunks TO nobody_in_particular;
+SET ROLE nobody_in_particular;
+SELECT rag.shard_statistics(id, rag.database_number(), 'mill') FROM rag.pipeline;
+RESET ROLE;
+DROP OWNED BY nobody_in_particular;
 DROP ROLE nobody_in_particular;
+
+-- Types have no length, and domains are what they are made of.
+CREATE DOMAIN code AS char(2);
+CREATE DOMAIN country AS code;
+CREATE TABLE codes (code char(3) PRIMARY KEY, body text, country country, flags bit(3));
+SELECT rag_create_pipeline('codes', 'body', metadata => ARRAY['country', 'flags']);
+SELECT c FROM rag.pipeline_as_shard AS s, jsonb_array_elements(s.columns) AS c
+WHERE s.name = 'codes' AND c ->> 0 IN ('source_code', 'country', 'flags') ORDER BY c ->> 0;
+SELECT rag_drop_pipeline('codes');
 
 -- Shards that cannot be.
 SELECT rag_create_pipeline(name => 'all', shards => '{}');

@@ -126,14 +126,17 @@ impl ShardName {
             let text = |column: usize| sql::required(row.get::<String>(column)?);
             let columns = sql::required(row.get::<Jsonb>(8)?)?.0;
             let keys: i32 = sql::required(row.get(7)?)?;
+            let versions = [text(10)?, text(11)?];
+            let extensions = (text(9)?, versions);
             let model = (text(3)?, row.get::<i32>(4)?.unwrap_or_default(), row.get(5)?);
-            Ok((text(1)?, text(2)?, model, text(6)?, keys, columns))
+            Ok((text(1)?, text(2)?, model, text(6)?, (keys, columns), extensions))
         })?;
-        let Some((schema, view, (model, dimension, digest), config, keys, columns)) =
+        let Some((schema, view, (model, dimension, digest), config, (keys, columns), extensions)) =
             found.into_iter().next()
         else {
             return Err(self.missing());
         };
+        self.check_extensions(&extensions.0, &extensions.1)?;
         let (keys, metadata) = self.sorted(keys, &columns)?;
         Ok(DescribedShard {
             description: table,
@@ -147,6 +150,26 @@ impl ShardName {
             keys,
             metadata,
         })
+    }
+
+    /// An error where statements would not mean the same there: they name types and operators with their schemas.
+    fn check_extensions(&self, vector: &str, [there, here]: &[String; 2]) -> Result<()> {
+        let shard = self.told();
+        if there != here {
+            let message =
+                format!("shard \"{shard}\" has pg_rag {there}, and here is pg_rag {here}");
+            return Err(Error::new(ErrorKind::NotInState, message)
+                .hint("ALTER EXTENSION pg_rag UPDATE where the older one is."));
+        }
+        let (there, here) = (quote_identifier(vector), sql::vector_schema()?);
+        if there == here {
+            return Ok(());
+        }
+        let message = format!(
+            "the extension vector is in schema {there} on shard \"{shard}\", and in {here} here"
+        );
+        Err(Error::new(ErrorKind::NotInState, message)
+            .hint(format!("ALTER EXTENSION vector SET SCHEMA {here} there, or {there} here.")))
     }
 
     fn missing(&self) -> Error {

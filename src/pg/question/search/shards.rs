@@ -13,6 +13,7 @@ use std::panic::AssertUnwindSafe;
 use pgrx::PgTryBuilder;
 use pgrx::pg_sys::panic::CaughtError;
 use pgrx::prelude::*;
+use pgrx::spi::SpiHeapTupleData;
 
 use super::Search;
 use super::filter_sql::FilterSql;
@@ -26,7 +27,7 @@ use crate::pg::catalog::view::{self, ViewColumn};
 use crate::pg::index::bm25;
 use crate::pg::ragd::trace;
 use crate::pg::server::error::{code_text, raise, raise_as};
-use crate::pg::server::role::LocalSettings;
+use crate::pg::server::role::{LocalSettings, may_select_column};
 use crate::pg::server::sql::{query, render, required};
 use crate::pg::server::transaction::in_subtransaction;
 use crate::pg::server::vector::Vector;
@@ -42,6 +43,16 @@ pub struct SearchedShards {
     /// The columns of their foreign tables besides the number of the chunk, as SQL.
     pub columns: String,
 }
+
+/// The SQLSTATE of postgres_fdw where a connection cannot be made.
+const NO_CONNECTION: &str = "08001";
+
+/// The SQLSTATE of a statement that was ended, such as by `statement_timeout` of the other server.
+const STATEMENT_ENDED: &str = "57014";
+
+const HINT: &str = "Bring the server back, take the shard out with rag_alter_pipeline(..., shards => ...), or have the others answer with options => '{\"retrieve\": {\"partial\": true}}'.";
+
+const HINT_LOST: &str = "The transaction had begun there, so it cannot be committed. Ask again in another one, which leaves the shard out where it is not there.";
 
 /// A shard that did not answer.
 struct LostShard {
@@ -118,6 +129,11 @@ pub(super) fn documents(shards: &[&Shard], columns: &str, key: &ViewColumn, keys
     of_keys(shards, query!(shard.documents_branch), keys, &values)
 }
 
+/// The condition that two chunks, `v` and `h`, are of one shard: rows of different shards may have the same key.
+pub(super) fn same_shard() -> String {
+    render(query!(shard.same_shard), &[("bits", &shard::OWN_BITS.to_string())])
+}
+
 fn of_keys(shards: &[&Shard], template: &str, keys: &str, values: &[(&str, &str)]) -> String {
     let branch = |shard: &&Shard| {
         let (offset, next) = (shard.offset().to_string(), shard.end().to_string());
@@ -128,6 +144,34 @@ fn of_keys(shards: &[&Shard], template: &str, keys: &str, values: &[(&str, &str)
     };
     let branches: Vec<String> = shards.iter().map(branch).collect();
     render(query!(shard.chunks), &[("branches", &branches.join("\nUNION ALL\n"))])
+}
+
+/// What a shard says of itself when a question is asked.
+struct CountedShard {
+    number: i32,
+    model: String,
+    /// How frequent the words of the question are.
+    counted: Vec<f64>,
+}
+
+/// A row of `statistics` of shard.sql.
+fn counted_shard(row: &SpiHeapTupleData<'_>) -> Result<CountedShard, pgrx::spi::Error> {
+    let counted = required(row.get::<Vec<f64>>(3)?)?;
+    Ok(CountedShard { number: required(row.get(1)?)?, model: required(row.get(2)?)?, counted })
+}
+
+/// `statistics` of shard.sql over the descriptions of shards.
+fn of_descriptions(shards: &[&Shard], template: &str) -> String {
+    let branch = |shard: &&Shard| {
+        let values = [
+            ("number", &*shard.number.to_string()),
+            ("table", &shard.description.sql),
+            ("remote", &pgrx::spi::quote_literal(&shard.remote)),
+        ];
+        render(template, &values)
+    };
+    let branches: Vec<String> = shards.iter().map(branch).collect();
+    render(query!(shard.statistics), &[("branches", &branches.join("\nUNION ALL\n"))])
 }
 
 impl Search {
@@ -142,7 +186,10 @@ impl Search {
         let mut statistics = vec![settings.k1, settings.b];
         let counted = match words {
             Some(words) => self.counted(&statements.shards, words)?,
-            None => vec![0.0; 2],
+            None => {
+                self.check_models(&statements.shards)?;
+                vec![0.0; 2]
+            }
         };
         statistics.extend(counted);
         Ok(statistics)
@@ -150,39 +197,40 @@ impl Search {
 
     /// The sums of what the shards count.
     fn counted(&self, shards: &[&Shard], words: &str) -> Result<Vec<f64>> {
-        let branch = |shard: &&Shard| {
-            let values = [
-                ("number", &*shard.number.to_string()),
-                ("table", &shard.description.sql),
-                ("remote", &pgrx::spi::quote_literal(&shard.remote)),
-            ];
-            render(query!(shard.statistics_branch), &values)
-        };
-        let branches: Vec<String> = shards.iter().map(branch).collect();
-        let values = [("branches", branches.join("\nUNION ALL\n"))];
-        let statement =
-            render(query!(shard.statistics), &values.each_ref().map(|(a, b)| (*a, &**b)));
+        let statement = of_descriptions(shards, query!(shard.statistics_branch));
         // What groups is the other server, which alone can count.
         let mut settings = LocalSettings::new();
         settings.set(c"enable_hashagg", c"off");
         settings.set(c"enable_sort", c"off");
-        let found = prepared::rows_planned_for_values(&statement, &[words.into()], |row| {
-            let counted = required(row.get::<Vec<f64>>(3)?)?;
-            Ok((required(row.get::<i32>(1)?)?, required(row.get::<String>(2)?)?, counted))
-        })?;
+        let found = prepared::rows_planned_for_values(&statement, &[words.into()], counted_shard)?;
         drop(settings);
         let mut sums: Vec<f64> = Vec::new();
-        for shard in shards {
-            let Some((_, model, counted)) = found.iter().find(|it| it.0 == shard.number) else {
-                return Err(gone(shard, self.pipeline()));
-            };
-            if *model != self.pipeline().model {
-                return Err(other_model(shard, model, self.pipeline()));
-            }
+        for counted in self.of_each(shards, found)? {
             sums.resize(sums.len().max(counted.len()), 0.0);
-            sums.iter_mut().zip(counted).for_each(|(sum, more)| *sum += more);
+            sums.iter_mut().zip(&counted).for_each(|(sum, more)| *sum += more);
         }
         Ok(sums)
+    }
+
+    /// An error where a shard is gone or has another model, for a question that has no words to be counted.
+    fn check_models(&self, shards: &[&Shard]) -> Result<()> {
+        let statement = of_descriptions(shards, query!(shard.model_branch));
+        let found = prepared::rows(&statement, &[], counted_shard)?;
+        self.of_each(shards, found).map(drop)
+    }
+
+    /// What was counted in each shard, if all are there and have the pipeline's model.
+    fn of_each(&self, shards: &[&Shard], found: Vec<CountedShard>) -> Result<Vec<Vec<f64>>> {
+        let mut found: HashMap<i32, CountedShard> =
+            found.into_iter().map(|it| (it.number, it)).collect();
+        let own = shards.iter().map(|shard| match found.remove(&shard.number) {
+            None => Err(gone(shard, self.pipeline())),
+            Some(it) if it.model != self.pipeline().model => {
+                Err(other_model(shard, &it.model, self.pipeline()))
+            }
+            Some(it) => Ok(it.counted),
+        });
+        own.collect()
     }
 
     /// Has those of `lexical` a similarity that are not among the nearest. Vectors do not travel with all texts that a
@@ -212,7 +260,8 @@ impl Search {
     }
 
     /// Does `work` with the statements for all shards, or for those that answer if the options are content with
-    /// them. Fails with the server's SQLSTATE where one does not answer, and they are not, or none answers.
+    /// them. Fails with the server's SQLSTATE where one does not answer, and they are not, or none answers, or the
+    /// transaction had begun there: its end would fail, too.
     pub(super) fn asking<T>(
         &self,
         filter: &FilterSql,
@@ -225,37 +274,60 @@ impl Search {
         if !self.options.partial {
             return match noticing_loss(|| work(&statements)) {
                 Ok(done) => done,
-                Err(lost) => lost.raise(&statements.shards, self.pipeline()),
+                Err(lost) => lost.raise(&statements.shards, self.pipeline(), HINT),
             };
         }
         let begun = trace::depth();
+        let mut is_repeated = false;
         loop {
-            let failure = match in_subtransaction(|| Ok(work(&statements))) {
+            let lost = match attempt(|| work(&statements)) {
                 Ok(done) => return done,
-                Err(failure) if is_loss(&failure.sqlstate) => failure,
-                Err(failure) => raise(&failure),
+                Err(lost) => lost,
             };
             trace::close(begun);
-            let lost =
-                LostShard { sqlstate: failure.sqlstate, message: failure.message, detail: None };
-            let dead = dead(&statements.shards);
-            if dead.is_empty() || dead.len() == statements.shards.len() {
-                lost.raise(&statements.shards, self.pipeline());
+            self.check_can_go_on(&statements.shards, &lost);
+            let dead = self.dead(&statements.shards);
+            let are_all_alive = dead.is_empty();
+            if dead.len() == statements.shards.len() || are_all_alive && is_repeated {
+                lost.raise(&statements.shards, self.pipeline(), HINT);
             }
-            statements.shards.retain(|shard| !dead.contains(&shard.number));
-            self.tell_missing(&statements.shards, &dead, &lost.message);
+            // One that is there again by now is asked once more.
+            is_repeated |= are_all_alive;
+            if !are_all_alive {
+                statements.shards.retain(|shard| dead.iter().all(|it| it.0 != shard.number));
+                self.tell_missing(&statements.shards, &dead);
+            }
         }
     }
 
+    /// Raises a loss after which the transaction cannot be committed, whatever the others answer.
+    fn check_can_go_on(&self, shards: &[&Shard], lost: &LostShard) {
+        if lost.ends_transaction() {
+            lost.raise(shards, self.pipeline(), HINT_LOST);
+        }
+    }
+
+    /// The numbers of the shards that do not answer, and what was heard instead.
+    fn dead(&self, shards: &[&Shard]) -> Vec<(i32, LostShard)> {
+        let lost = |shard: &&Shard| {
+            let statement = render(query!(shard.probe), &[("table", &shard.relation.sql)]);
+            let lost = attempt(|| sql::rows(&statement, &[], |_| Ok(()))).err()?;
+            self.check_can_go_on(&[*shard], &lost);
+            Some((shard.number, lost))
+        };
+        shards.iter().filter_map(lost).collect()
+    }
+
     /// Says which shards an answer is without.
-    fn tell_missing(&self, asked: &[&Shard], dead: &[i32], why: &str) {
+    fn tell_missing(&self, asked: &[&Shard], dead: &[(i32, LostShard)]) {
         let name = &self.pipeline().name;
-        let missing = self.shards.all.iter().filter(|shard| dead.contains(&shard.number));
-        for shard in missing {
-            warning!(
-                "shard \"{}\" of pipeline \"{name}\" does not answer, and is left out: {why}",
-                shard.name()
-            );
+        for (number, LostShard { message, .. }) in dead {
+            let missing = self.shards.all.iter().filter(|shard| shard.number == *number);
+            for shard in missing.map(Shard::name) {
+                warning!(
+                    "shard \"{shard}\" of pipeline \"{name}\" does not answer, and is left out: {message}"
+                );
+            }
         }
         let is_asked = |shard: &&Shard| asked.iter().any(|it| it.number == shard.number);
         let missing = self.shards.all.iter().filter(|shard| !is_asked(shard)).map(Shard::name);
@@ -276,23 +348,30 @@ fn noticing_loss<T>(work: impl FnOnce() -> Result<T>) -> Result<Result<T>, LostS
         .execute()
 }
 
-/// Whether an error says that a server is not there: no connection, or one that is just being ended.
-fn is_loss(sqlstate: &str) -> bool {
-    sqlstate.starts_with("08") || sqlstate.starts_with("57P0")
+/// Does `work` in a subtransaction, and gives as a value that a shard did not answer; then it is rolled back.
+fn attempt<T>(work: impl FnOnce() -> Result<T>) -> Result<Result<T>, LostShard> {
+    let mut lost = None;
+    let outcome = in_subtransaction(|| {
+        noticing_loss(work).map_err(|it| {
+            let message = it.message.clone();
+            lost = Some(it);
+            Error::new(ErrorKind::Internal, message)
+        })
+    });
+    match (outcome, lost) {
+        (Ok(done), _) => Ok(done),
+        (Err(_), Some(lost)) => Err(lost),
+        (Err(failure), None) => raise(&failure),
+    }
 }
 
-/// The numbers of the shards that do not answer.
-fn dead(shards: &[&Shard]) -> Vec<i32> {
-    let answers = |shard: &Shard| {
-        let statement = render(query!(shard.probe), &[("table", &shard.relation.sql)]);
-        in_subtransaction(|| sql::rows(&statement, &[], |_| Ok(())))
-    };
-    let is_dead = |shard: &&&Shard| match answers(shard) {
-        Ok(_) => false,
-        Err(failure) if is_loss(&failure.sqlstate) => true,
-        Err(failure) => raise(&failure),
-    };
-    shards.iter().filter(is_dead).map(|shard| shard.number).collect()
+/// Whether an error says that a server is not there: no connection, one that is just being ended, or a statement that
+/// took it too long. What was cancelled here does not come from postgres_fdw's `function` that reports what it was told.
+fn is_loss(sqlstate: &str, function: Option<&str>) -> bool {
+    let is_told = function.is_some_and(|name| name.starts_with("pgfdw_report"));
+    sqlstate.starts_with("08")
+        || sqlstate.starts_with("57P0")
+        || sqlstate == STATEMENT_ENDED && is_told
 }
 
 impl LostShard {
@@ -300,16 +379,24 @@ impl LostShard {
         // Our own errors have such codes, too, where ragd does not answer.
         let CaughtError::PostgresError(report) = error else { return None };
         let sqlstate = code_text(report.sql_error_code() as i32);
-        is_loss(&sqlstate).then(|| LostShard {
+        is_loss(&sqlstate, report.function_name()).then(|| LostShard {
             sqlstate,
             message: report.message().to_owned(),
             detail: report.detail().map(str::to_owned),
         })
     }
 
+    /// Whether the transaction had begun on the server: its part there cannot be committed, and so it cannot. Where a
+    /// connection cannot be made, nothing has begun, and a statement that was ended leaves the connection as it was.
+    fn ends_transaction(&self) -> bool {
+        ![NO_CONNECTION, STATEMENT_ENDED].contains(&&*self.sqlstate)
+    }
+
     /// Raises it as an error that says which of `shards` it was, as far as that is known.
-    fn raise(self, shards: &[&Shard], pipeline: &Pipeline) -> ! {
-        let is_named = |shard: &&&Shard| self.message.contains(&format!("\"{}\"", shard.server));
+    fn raise(&self, shards: &[&Shard], pipeline: &Pipeline, hint: &str) -> ! {
+        let is_named = |shard: &&&Shard| {
+            shards.len() == 1 || self.message.contains(&format!("\"{}\"", shard.server))
+        };
         let named: Vec<String> = shards.iter().filter(is_named).map(|it| it.name()).collect();
         let which = match named.as_slice() {
             [] => {
@@ -319,11 +406,10 @@ impl LostShard {
             named => format!("shard \"{}\"", named.join("\", \"")),
         };
         let name = &pipeline.name;
-        let detail = match self.detail {
+        let detail = match &self.detail {
             Some(detail) => format!("{}: {detail}", self.message),
-            None => self.message,
+            None => self.message.clone(),
         };
-        let hint = "Bring the server back, take the shard out with rag_alter_pipeline(..., shards => ...), or have the others answer with options => '{\"retrieve\": {\"partial\": true}}'.";
         let message = format!("{which} of pipeline \"{name}\" does not answer");
         raise_as(&self.sqlstate, message, Some(detail), Some(hint.to_owned()))
     }
@@ -350,7 +436,8 @@ fn other_model(shard: &Shard, model: &str, pipeline: &Pipeline) -> Error {
 
 /// How frequent the words of a tsquery are in a pipeline of this database, for the one that has it as a shard.
 ///
-/// Fails where it is called here for another database, which is when postgres_fdw has not sent the call.
+/// Fails where it is called here for another database, which is when postgres_fdw has not sent the call, and where the
+/// caller may not read the chunks.
 ///
 /// # Safety
 ///
@@ -370,12 +457,21 @@ pub unsafe fn own_statistics(
         let message = format!("there is no pipeline {pipeline}");
         Error::new(ErrorKind::UndefinedObject, message)
     })?;
+    // How frequent a word is says what texts say.
+    pipeline::check_readable(&found)?;
+    if ![&found.view, &found.chunk_table].iter().all(|it| may_select_column(it.oid, c"tsv")) {
+        let message = format!("permission denied for the words of pipeline \"{}\"", found.name);
+        let hint =
+            format!("GRANT SELECT ON {}, {} to the role.", found.view.sql, found.chunk_table.sql);
+        return Err(Error::new(ErrorKind::Forbidden, message).hint(hint));
+    }
     let index = lexical_index(found.view.oid, found.source.oid);
     // SAFETY: by this function's contract.
     unsafe { bm25::word_figures(index, words) }
 }
 
-/// A number that no other database has: the server's identifier with the database's OID in its upper half.
+/// A number that no other database has, but for copies of the server: the server's identifier with the database's OID in
+/// its upper half.
 pub fn database_number() -> i64 {
     // SAFETY: reads what the process knows of its server and database.
     unsafe {

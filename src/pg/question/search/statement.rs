@@ -238,10 +238,11 @@ impl<'a> Statements<'a> {
             let equal = Operators::of(column.type_oid).equal_to(&one, &other);
             render(query!(retrieve.same_key), &[("equal", &equal)])
         };
-        let Search { columns, shards, .. } = self.search;
-        let own: Vec<String> = columns.keys.iter().map(same).collect();
+        let Search { columns, shards: searched, .. } = self.search;
+        let mut own: Vec<String> = columns.keys.iter().map(same).collect();
+        own.extend(self.has_shards().then(shards::same_shard));
         let documents = match (self.has_shards(), columns.keys.first()) {
-            (true, Some(key)) => shards::documents(&self.shards, &shards.columns, key, "$1"),
+            (true, Some(key)) => shards::documents(&self.shards, &searched.columns, key, "$1"),
             _ => self.search.pipeline().view.sql.clone(),
         };
         let values =
