@@ -28,8 +28,8 @@ WHERE d.classid = 'pg_catalog.pg_class'::regclass AND d.objsubid = 0
 -- In an event trigger: pipelines that have just lost a foreign table of one of their shards.
 SELECT DISTINCT s.pipeline
 FROM pg_catalog.pg_event_trigger_dropped_objects() AS d
-JOIN rag.shard AS s ON d.objid IN (s.relation, s.description)
-WHERE d.classid = 'pg_catalog.pg_class'::regclass AND d.objsubid = 0
+JOIN rag.shard AS s ON d.objid OPERATOR(pg_catalog.=) ANY (ARRAY[s.relation, s.description]::pg_catalog.oid[])
+WHERE d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass AND d.objsubid OPERATOR(pg_catalog.=) 0
 
 -- name: pipelines_perhaps_smaller
 -- In an event trigger: pipelines that have just lost a part of their source, which had the trigger that

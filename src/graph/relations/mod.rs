@@ -66,6 +66,20 @@ impl ColumnRelations {
         all.map(String::as_str).collect::<std::collections::BTreeSet<_>>().into_iter()
     }
 
+    /// What they say where each column has the name that `name` gives it.
+    #[must_use]
+    pub fn renamed(&self, name: impl Fn(&str) -> String) -> ColumnRelations {
+        let relation = |(column, it): (&String, &ColumnRelation)| {
+            let subject = it.subject.as_deref().map(&name);
+            (name(column), ColumnRelation { predicate: it.predicate.clone(), subject })
+        };
+        let naming = |(column, by): (&String, &String)| (name(column), by.clone());
+        ColumnRelations {
+            relations: self.relations.iter().map(relation).collect(),
+            names: self.names.iter().map(naming).collect(),
+        }
+    }
+
     /// An error that names the first predicate that is none.
     pub fn check(&self) -> Result<()> {
         self.relations.iter().try_for_each(|(column, it)| {

@@ -49,13 +49,25 @@ pub fn set(pipeline: &Pipeline, wanted: Option<&ColumnRelations>) -> Result<()> 
     }
 }
 
-/// Gives a successor what the pipeline has whose place it is to take. A column that is no metadata of the successor's
-/// says nothing there.
+/// Gives a successor what the pipeline has whose place it is to take, with the names that columns have by now. A column
+/// that is no metadata of the successor's says nothing there.
 pub fn inherit(successor: &Pipeline, old: &Pipeline) -> Result<()> {
-    match derivation::of(old.id, KIND)? {
-        Some(it) => create(successor, &it.options),
-        None => Ok(()),
-    }
+    let Some(current) = derivation::of(old.id, KIND)? else { return Ok(()) };
+    let columns = content_columns(old)?.metadata;
+    let by_now = view::metadata_names(old)?;
+    let name = |known: &str| {
+        let at = columns.iter().position(|column| column.bare() == known);
+        at.and_then(|at| by_now.get(at).cloned()).unwrap_or_else(|| known.to_owned())
+    };
+    create(successor, &json!(stored(current.options)?.renamed(name)))
+}
+
+/// The options as the catalog has them.
+fn stored(options: Json) -> Result<ColumnRelations> {
+    serde_json::from_value(options).map_err(|error| {
+        let message = format!("options of relations cannot be read: {error}");
+        Error::new(ErrorKind::DataCorrupted, message)
+    })
 }
 
 fn create(pipeline: &Pipeline, option: &Json) -> Result<()> {
@@ -261,18 +273,14 @@ impl ColumnRelationStore {
         columns: &ContentColumns,
         title: &str,
     ) -> Result<Option<ColumnRelationStore>> {
-        let stored = sql::with_latest_snapshot(|| derivation::of(pipeline.id, KIND))?;
-        let Some(stored) = stored else { return Ok(None) };
-        let wanted: ColumnRelations =
-            serde_json::from_value(stored.options.clone()).map_err(|error| {
-                let message = format!("options of relations cannot be read: {error}");
-                Error::new(ErrorKind::DataCorrupted, message)
-            })?;
+        let current = sql::with_latest_snapshot(|| derivation::of(pipeline.id, KIND))?;
+        let Some(current) = current else { return Ok(None) };
+        let wanted = stored(current.options)?;
         let saying = SayingColumns::of(pipeline, columns)?;
         let row = name_of_row(pipeline, columns, title);
         let naming = |name: &str| wanted.names.get(name).map(String::as_str);
         let mut store = ColumnRelationStore {
-            relation: stored.relation,
+            relation: current.relation,
             predicates: Vec::new(),
             said: Vec::new(),
         };

@@ -27,7 +27,7 @@ use crate::pg::catalog::view::{self, ViewColumn};
 use crate::pg::index::bm25;
 use crate::pg::ragd::trace;
 use crate::pg::server::error::{code_text, raise, raise_as};
-use crate::pg::server::role::{LocalSettings, may_select_column};
+use crate::pg::server::role::{LocalSettings, current_user, may_select_column};
 use crate::pg::server::sql::{query, render, required};
 use crate::pg::server::transaction::in_subtransaction;
 use crate::pg::server::vector::Vector;
@@ -461,9 +461,12 @@ pub unsafe fn own_statistics(
     pipeline::check_readable(&found)?;
     if ![&found.view, &found.chunk_table].iter().all(|it| may_select_column(it.oid, c"tsv")) {
         let message = format!("permission denied for the words of pipeline \"{}\"", found.name);
-        let hint =
-            format!("GRANT SELECT ON {}, {} to the role.", found.view.sql, found.chunk_table.sql);
-        return Err(Error::new(ErrorKind::Forbidden, message).hint(hint));
+        return Err(Error::new(ErrorKind::Forbidden, message).hint(format!(
+            "GRANT SELECT ON {}, {} TO {}.",
+            found.view.sql,
+            found.chunk_table.sql,
+            pgrx::spi::quote_identifier(current_user())
+        )));
     }
     let index = lexical_index(found.view.oid, found.source.oid);
     // SAFETY: by this function's contract.
