@@ -258,6 +258,8 @@ fn shown(function: &str) -> &'static str {
         // How many pages an index has, pg_relation_size tells everybody.
         "rag_hnsw_prewarm" => "it > 0",
         "rag.daemon_status" => "version, models",
+        // Databases have different numbers.
+        "rag.database_number" => "it IS NOT NULL",
         _ => "*",
     }
 }
@@ -293,6 +295,7 @@ fn nothing_tells_of_hidden_rows() {
     let relations = "
         SELECT CASE c.oid::regclass::text WHEN 'rag.pipeline_status' THEN 'SELECT to_jsonb(it) - ''workers'' FROM '
                     WHEN 'rag.derivation' THEN 'SELECT pipeline, kind, options, relation, done, empty, dropped, missing, last_done_at FROM '
+                    WHEN 'rag.pipeline_as_shard' THEN 'SELECT to_jsonb(it) - ''database'' FROM '
                     WHEN 'rag.pipeline' THEN 'SELECT to_jsonb(it) - ''fill_from'' FROM '
                     ELSE 'SELECT * FROM ' END || c.oid::regclass || ' AS it'
         FROM pg_class AS c JOIN pg_depend AS d ON d.classid = 'pg_class'::regclass AND d.objid = c.oid

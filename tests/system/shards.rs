@@ -3,6 +3,8 @@
 //! The shards are databases of one server, which postgres_fdw reaches over the socket, or a server that ends. The tests
 //! are skipped, with a word, where PostgreSQL has no postgres_fdw.
 
+use std::path::Path;
+use std::process::Command;
 use std::sync::{Arc, Mutex};
 
 use postgres::{Client, NoTls};
@@ -62,13 +64,12 @@ pub type Found = Vec<(i32, String, f64)>;
 /// A server with three shards, a database `one` with all of their rows, and a pipeline over the shards; `None`, with a
 /// word, where that cannot be.
 pub fn sharded(settings: &[&str]) -> Option<Cluster> {
-    let cluster = Cluster::start(settings)?;
-    let mut client = cluster.connect();
-    let fdw = "SELECT count(*) FROM pg_available_extensions WHERE name IN ('postgres_fdw')";
-    if count(&mut client, fdw) == 0 {
+    if !has_postgres_fdw() {
         eprintln!("skipped: this PostgreSQL has no postgres_fdw");
         return None;
     }
+    let cluster = Cluster::start(settings)?;
+    let mut client = cluster.connect();
     for (shard, rows) in SHARDS.iter().zip(SENTENCES.chunks(SENTENCES.len() / SHARDS.len())) {
         make_database(&cluster, shard, rows);
     }
@@ -79,6 +80,15 @@ pub fn sharded(settings: &[&str]) -> Option<Cluster> {
     }
     client.batch_execute("SELECT rag_create_pipeline(name => 'house', shards => ARRAY['s1.docs', 's2.docs', 's3.docs'])").unwrap();
     Some(cluster)
+}
+
+/// Whether the PostgreSQL of the tests, if there is one, comes with its contributed modules. One without them does not
+/// start with settings that load one.
+fn has_postgres_fdw() -> bool {
+    let Some(pg_config) = std::env::var_os("PG_RAG_PG_CONFIG") else { return true };
+    let shared = Command::new(pg_config).arg("--sharedir").output().unwrap();
+    let shared = String::from_utf8(shared.stdout).unwrap();
+    Path::new(shared.trim()).join("extension/postgres_fdw.control").exists()
 }
 
 /// A database with these rows, each of which is embedded by itself, so that its vector is the same everywhere.
