@@ -337,7 +337,7 @@ fn passages_are_ranked_without_personal_data() {
         let server = Server::play([Reply::json(200, &reply.to_string())]);
         let passages = vec![
             "bob@example.com and anna@example.com".to_owned(),
-            format!("Name: Anna Schmidt, zoe@example.com. {QUESTION}"),
+            format!("Frau Anna Schmidt, zoe@example.com. {QUESTION}"),
         ];
         let query = "Does Anna Schmidt have anna@example.com?".to_owned();
         let asked = RerankRequest { provider: hiding(api, &server), query, passages };
@@ -345,6 +345,6 @@ fn passages_are_ranked_without_personal_data() {
         let sent = check_wire(&server, api).concat();
         assert!(sent.contains("Does [PERSON_1] have [EMAIL_1]?"), "{api}: {sent}");
         assert!(sent.contains("[EMAIL_2] and [EMAIL_1]"), "{api}: {sent}");
-        assert!(sent.contains("Name: [PERSON_1], [EMAIL_2]."), "{api}: {sent}");
+        assert!(sent.contains("Frau [PERSON_1], [EMAIL_2]."), "{api}: {sent}");
     }
 }
