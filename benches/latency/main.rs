@@ -64,7 +64,7 @@ type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>
 const WARM_UP: usize = 30;
 
 fn main() -> Result<()> {
-    let settings = Settings::parse().unwrap_or_else(|error| {
+    let settings = Settings::parse(100_000).unwrap_or_else(|error| {
         eprintln!("{error}");
         std::process::exit(2);
     });

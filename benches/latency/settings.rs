@@ -1,12 +1,12 @@
-//! What to measure.
+//! What to measure; of `shards`, too.
 
 use lexopt::prelude::*;
 
 /// The command line.
 ///
 /// ```text
-/// --chunks N     chunks in the tables, 100000
-/// --embedded N   so many of them by the model, 20000; the others' vectors are made of these
+/// --chunks N     chunks in a table
+/// --embedded N   so many of all by the model, 20000; the others' vectors are made of these
 /// --questions N  how many are asked, 300
 /// ```
 pub struct Settings {
@@ -16,8 +16,9 @@ pub struct Settings {
 }
 
 impl Settings {
-    pub fn parse() -> Result<Settings, lexopt::Error> {
-        let mut settings = Settings { chunks: 100_000, embedded: 20_000, questions: 300 };
+    /// Reads the command line; `chunks` are as many as there are where it names no number.
+    pub fn parse(chunks: usize) -> Result<Settings, lexopt::Error> {
+        let mut settings = Settings { chunks, embedded: 20_000, questions: 300 };
         let mut parser = lexopt::Parser::from_env();
         while let Some(argument) = parser.next()? {
             match argument {

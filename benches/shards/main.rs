@@ -1,7 +1,7 @@
 //! # What does a pipeline over shards cost, and does it find the same?
 //!
 //! ```text
-//! make bench-shards ARGS="[--chunks N] [--embedded N] [--questions N]"
+//! make bench-shards ARGS="[--chunks N] [--embedded N] [--questions N]"   50000 chunks a shard
 //! ```
 //!
 //! The abstracts of scifact and other short passages become a pipeline of one database, and with the same texts and
@@ -31,14 +31,14 @@ mod report;
 #[path = "../retrieve/sets.rs"]
 #[allow(dead_code)]
 mod sets;
+#[path = "../latency/settings.rs"]
+mod settings;
 #[path = "../latency/tables.rs"]
 #[allow(dead_code)]
 mod tables;
 #[path = "../latency/texts.rs"]
 #[allow(dead_code)]
 mod texts;
-
-mod settings;
 
 use std::collections::{HashMap, HashSet};
 use std::io::{Read, Write};
@@ -70,7 +70,7 @@ struct Judged {
 }
 
 fn main() -> Result<()> {
-    let settings = Settings::parse().unwrap_or_else(|error| {
+    let settings = Settings::parse(50_000).unwrap_or_else(|error| {
         eprintln!("{error}");
         std::process::exit(2);
     });

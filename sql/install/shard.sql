@@ -64,7 +64,7 @@ WHERE p.name IS NOT NULL
 COMMENT ON VIEW rag.pipeline_as_shard IS 'pipelines as another database sees them that searches them as shards';
 COMMENT ON COLUMN rag.pipeline_as_shard.id IS 'id of the pipeline in rag.pipeline';
 COMMENT ON COLUMN rag.pipeline_as_shard.name IS 'name of the pipeline';
-COMMENT ON COLUMN rag.pipeline_as_shard.database IS 'number of this database, which no other one has';
+COMMENT ON COLUMN rag.pipeline_as_shard.database IS 'number of this database, which no other one has but for copies of the server';
 COMMENT ON COLUMN rag.pipeline_as_shard.schema IS 'schema of the view of its chunks';
 COMMENT ON COLUMN rag.pipeline_as_shard.view IS 'name of the view of its chunks';
 COMMENT ON COLUMN rag.pipeline_as_shard.model IS 'embedding model, a name of rag.model';

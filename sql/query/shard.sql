@@ -135,7 +135,9 @@ SELECT DISTINCT s.pipeline
 FROM rag.shard AS s
 JOIN rag.pipeline AS p ON p.id OPERATOR(pg_catalog.=) s.pipeline
 JOIN pg_catalog.pg_class AS f ON f.oid OPERATOR(pg_catalog.=) s.relation::pg_catalog.oid OR f.oid OPERATOR(pg_catalog.=) s.description::pg_catalog.oid
-WHERE EXISTS (
+-- What pg_dump has written grants on each relation by itself, in several sessions at once with pg_restore -j. It turns this off.
+WHERE pg_catalog.current_setting('check_function_bodies')::pg_catalog.bool
+AND EXISTS (
     SELECT FROM pg_catalog.pg_event_trigger_ddl_commands() AS d
     WHERE d.command_tag OPERATOR(pg_catalog.=) 'GRANT' OR d.command_tag OPERATOR(pg_catalog.=) 'REVOKE'
        OR d.objid OPERATOR(pg_catalog.=) p.view::pg_catalog.oid OR d.objid OPERATOR(pg_catalog.=) f.oid)
@@ -168,7 +170,7 @@ SELECT u.number, u.model, u.counted FROM u
 
 -- name: model_branch
 -- As `statistics_branch`, for a question without words.
-(SELECT {number}::integer AS number, d.model, '{}'::pg_catalog.float8[] AS counted
+(SELECT {number}::integer AS number, d.model, ARRAY[]::pg_catalog.float8[] AS counted
  FROM {table} AS d
  WHERE d.name OPERATOR(pg_catalog.=) {remote})
 

@@ -95,6 +95,7 @@ impl<'a> UnitChoice<'a> {
             && !shown(candidate).announces_nothing(self.passages[candidate.passage].content)
             && !self.is_other_row(candidate)
             && !self.is_there(index)
+            && !self.has_code_of(candidate)
     }
 
     /// Whether it is a row of a table of which one was chosen that holds more of the question.
@@ -120,7 +121,7 @@ impl<'a> UnitChoice<'a> {
             let overlaps =
                 it.passage == candidate.passage && one.start < other.end && other.start < one.end;
             overlaps || text(it.passage, it.unit).contains(&own)
-        }) || self.has_code_of(candidate)
+        })
     }
 
     /// Whether a chosen piece shows the code that the candidate is about.

@@ -77,6 +77,19 @@ fn a_reader_says_which_piece_answers_and_nothing_is_embedded() {
 }
 
 #[test]
+fn what_the_reader_says_hardly_answers_is_not_quoted_beside_the_best() {
+    let contents = ["Masons came from Kells. They rebuilt the church of the abbey in a year."];
+    let question = "Who rebuilt the church of the abbey?";
+    let options =
+        ExtractOptions { threshold: 0.0, margin: 99.0, close_margin: 99.0, ..Default::default() };
+    let quoted = |has_reader: bool| {
+        let mut model = Knowing::of("Masons", has_reader);
+        extract(question, &found(&contents), &mut model, &options).unwrap().evidence.len()
+    };
+    assert_eq!((quoted(true), quoted(false)), (1, 2));
+}
+
+#[test]
 fn what_the_reader_finds_nowhere_is_refused() {
     let contents = ["The abbey stands on a hill. Its church burned down."];
     let question = "Who rebuilt the church of the abbey?";

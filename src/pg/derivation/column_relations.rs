@@ -44,22 +44,20 @@ pub fn set(pipeline: &Pipeline, wanted: Option<&ColumnRelations>) -> Result<()> 
         }
         (None, Some(wanted)) => {
             check(pipeline, wanted)?;
-            create(pipeline, &json!(wanted))
+            create(pipeline, wanted)
         }
     }
 }
 
-/// Gives a successor what the pipeline has whose place it is to take, with the names that columns have by now. A column
-/// that is no metadata of the successor's says nothing there.
-pub fn inherit(successor: &Pipeline, old: &Pipeline) -> Result<()> {
-    let Some(current) = derivation::of(old.id, KIND)? else { return Ok(()) };
-    let columns = content_columns(old)?.metadata;
-    let by_now = view::metadata_names(old)?;
+/// What columns of a pipeline say, with the names that its source's columns have by now.
+pub fn by_now(pipeline: &Pipeline, relations: &ColumnRelations) -> Result<ColumnRelations> {
+    let columns = content_columns(pipeline)?.metadata;
+    let in_source = view::metadata_names(pipeline)?;
     let name = |known: &str| {
         let at = columns.iter().position(|column| column.bare() == known);
-        at.and_then(|at| by_now.get(at).cloned()).unwrap_or_else(|| known.to_owned())
+        at.and_then(|at| in_source.get(at).cloned()).unwrap_or_else(|| known.to_owned())
     };
-    create(successor, &json!(stored(current.options)?.renamed(name)))
+    Ok(relations.renamed(name))
 }
 
 /// The options as the catalog has them.
@@ -70,11 +68,13 @@ fn stored(options: Json) -> Result<ColumnRelations> {
     })
 }
 
-fn create(pipeline: &Pipeline, option: &Json) -> Result<()> {
+/// Has a pipeline, which keeps nothing of the kind yet, keep what `wanted` says. A column that is none of its metadata says
+/// nothing.
+pub fn create(pipeline: &Pipeline, wanted: &ColumnRelations) -> Result<()> {
     let table = table::create(pipeline, &FORM, &[])?;
     let values = [("table", table.as_str())];
     sql::execute(&render(query!(column_relations.create_indexes), &values), &[])?;
-    derivation::set(pipeline.id, KIND, option, &table)
+    derivation::set(pipeline.id, KIND, &json!(wanted), &table)
 }
 
 /// An error that names the first column of which nothing can be said.

@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use pgrx::prelude::*;
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
 use super::communities::refuse_without_graph;
 use super::table::{self, TableForm};
@@ -96,10 +96,19 @@ pub fn create_if_wanted(pipeline: &Pipeline, option: &Json) -> Result<()> {
 
 /// Gives a successor what the pipeline has whose place it is to take.
 pub fn inherit(successor: &Pipeline, old: &Pipeline) -> Result<()> {
-    if let Some(it) = derivation::of(old.id, KIND)? {
-        create(successor, &it.options)?;
+    if let Some(StoredDerivation { mut options, .. }) = derivation::of(old.id, KIND)? {
+        let relations = EntityOptions::read(&options)?.and_then(|it| it.column_relations());
+        if let Some(relations) = &relations {
+            let by_now = column_relations::by_now(old, relations)?;
+            // What is the same stays as it was written.
+            if by_now != *relations {
+                options["relations"] = json!(by_now.relations);
+                options["names"] = json!(by_now.names);
+            }
+            column_relations::create(successor, &by_now)?;
+        }
+        create(successor, &options)?;
     }
-    column_relations::inherit(successor, old)?;
     extracted_relations::inherit(successor, old)
 }
 

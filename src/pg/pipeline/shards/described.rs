@@ -204,8 +204,15 @@ impl ShardName {
 
     /// The name that a type has here.
     fn type_here(&self, column: &str, sql_type: &str) -> Result<String> {
-        let found =
-            sql::rows(query!(shard.type_name), &[sql_type.into()], |row| row.get::<String>(1))?;
+        // Up to PostgreSQL 16 what is no type at all is a syntax error of the lookup.
+        let is_type =
+            |c: char| c.is_alphanumeric() || matches!(c, '_' | ' ' | '"' | '.' | '[' | ']');
+        let found = match sql_type.chars().all(is_type) {
+            true => {
+                sql::rows(query!(shard.type_name), &[sql_type.into()], |row| row.get::<String>(1))?
+            }
+            false => Vec::new(),
+        };
         found.into_iter().next().flatten().ok_or_else(|| {
             let shard = self.told();
             let message =

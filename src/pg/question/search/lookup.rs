@@ -179,6 +179,7 @@ impl Search {
         let _ranking =
             RankingByIndex::by(statements.lexical_index, self.pipeline().chunk_table.oid);
         let _order = without_strict_order();
+        let _sorted_there = statistics.is_some().then(shards::sorted_there);
         let mut texts = ClosenessTexts { question: asked.question.clone(), of: HashMap::new() };
         let mut side = |statement: &str, share: i64| {
             let mut read = 0;

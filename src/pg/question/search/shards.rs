@@ -7,29 +7,28 @@
 //! Words are ranked by the statistics of all shards, which are fetched first. So scores are those of a single
 //! server that has all chunks, and no shard's own idea of which words are rare counts.
 
-use std::collections::{HashMap, HashSet};
-use std::panic::AssertUnwindSafe;
+mod lost;
+mod own_figures;
 
-use pgrx::PgTryBuilder;
-use pgrx::pg_sys::panic::CaughtError;
+use std::collections::{HashMap, HashSet};
+
 use pgrx::prelude::*;
 use pgrx::spi::SpiHeapTupleData;
 
+use self::lost::{LostShard, attempt, noticing_loss};
+pub use self::own_figures::{database_number, own_statistics};
 use super::Search;
 use super::filter_sql::FilterSql;
-use super::lexical_index::lexical_index;
 use super::statement::Statements;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::operator::Operators;
-use crate::pg::catalog::pipeline::{self, Pipeline};
+use crate::pg::catalog::pipeline::Pipeline;
 use crate::pg::catalog::shard::{self, Shard};
 use crate::pg::catalog::view::{self, ViewColumn};
 use crate::pg::index::bm25;
 use crate::pg::ragd::trace;
-use crate::pg::server::error::{code_text, raise, raise_as};
-use crate::pg::server::role::{LocalSettings, current_user, may_select_column};
+use crate::pg::server::role::LocalSettings;
 use crate::pg::server::sql::{query, render, required};
-use crate::pg::server::transaction::in_subtransaction;
 use crate::pg::server::vector::Vector;
 use crate::pg::server::{prepared, sql};
 use crate::retrieve::filter::Comparison;
@@ -44,22 +43,9 @@ pub struct SearchedShards {
     pub columns: String,
 }
 
-/// The SQLSTATE of postgres_fdw where a connection cannot be made.
-const NO_CONNECTION: &str = "08001";
-
-/// The SQLSTATE of a statement that was ended, such as by `statement_timeout` of the other server.
-const STATEMENT_ENDED: &str = "57014";
-
 const HINT: &str = "Bring the server back, take the shard out with rag_alter_pipeline(..., shards => ...), or have the others answer with options => '{\"retrieve\": {\"partial\": true}}'.";
 
 const HINT_LOST: &str = "The transaction had begun there, so it cannot be committed. Ask again in another one, which leaves the shard out where it is not there.";
-
-/// A shard that did not answer.
-struct LostShard {
-    sqlstate: String,
-    message: String,
-    detail: Option<String>,
-}
 
 impl SearchedShards {
     /// Those of a pipeline.
@@ -91,6 +77,14 @@ pub(super) fn found(shards: &[&Shard], of: impl Fn(&str, &str, &str) -> String) 
     };
     let branches: Vec<String> = shards.iter().map(branch).collect();
     render(query!(shard.found), &[("branches", &branches.join("\nUNION ALL\n"))])
+}
+
+/// Has the shards sort what they send, until this is dropped. Of a foreign table without statistics the planner expects a
+/// few rows, which it would sort here: then all that match would travel, and one shard after the other would be read.
+pub(super) fn sorted_there() -> LocalSettings {
+    let mut settings = LocalSettings::new();
+    settings.set(c"enable_sort", c"off");
+    settings
 }
 
 /// How many chunks each shard is asked for, of which the best `most` of all are wanted: its share if they are spread
@@ -337,84 +331,6 @@ impl Search {
     }
 }
 
-/// Does `work`, and gives as a value that a shard did not answer. After that the error must be raised again, since the
-/// transaction is as PostgreSQL has left it.
-fn noticing_loss<T>(work: impl FnOnce() -> Result<T>) -> Result<Result<T>, LostShard> {
-    PgTryBuilder::new(AssertUnwindSafe(|| Ok(work())))
-        .catch_others(|error| match LostShard::of(&error) {
-            Some(lost) => Err(lost),
-            None => error.rethrow(),
-        })
-        .execute()
-}
-
-/// Does `work` in a subtransaction, and gives as a value that a shard did not answer; then it is rolled back.
-fn attempt<T>(work: impl FnOnce() -> Result<T>) -> Result<Result<T>, LostShard> {
-    let mut lost = None;
-    let outcome = in_subtransaction(|| {
-        noticing_loss(work).map_err(|it| {
-            let message = it.message.clone();
-            lost = Some(it);
-            Error::new(ErrorKind::Internal, message)
-        })
-    });
-    match (outcome, lost) {
-        (Ok(done), _) => Ok(done),
-        (Err(_), Some(lost)) => Err(lost),
-        (Err(failure), None) => raise(&failure),
-    }
-}
-
-/// Whether an error says that a server is not there: no connection, one that is just being ended, or a statement that
-/// took it too long. What was cancelled here does not come from postgres_fdw's `function` that reports what it was told.
-fn is_loss(sqlstate: &str, function: Option<&str>) -> bool {
-    let is_told = function.is_some_and(|name| name.starts_with("pgfdw_report"));
-    sqlstate.starts_with("08")
-        || sqlstate.starts_with("57P0")
-        || sqlstate == STATEMENT_ENDED && is_told
-}
-
-impl LostShard {
-    fn of(error: &CaughtError) -> Option<LostShard> {
-        // Our own errors have such codes, too, where ragd does not answer.
-        let CaughtError::PostgresError(report) = error else { return None };
-        let sqlstate = code_text(report.sql_error_code() as i32);
-        is_loss(&sqlstate, report.function_name()).then(|| LostShard {
-            sqlstate,
-            message: report.message().to_owned(),
-            detail: report.detail().map(str::to_owned),
-        })
-    }
-
-    /// Whether the transaction had begun on the server: its part there cannot be committed, and so it cannot. Where a
-    /// connection cannot be made, nothing has begun, and a statement that was ended leaves the connection as it was.
-    fn ends_transaction(&self) -> bool {
-        ![NO_CONNECTION, STATEMENT_ENDED].contains(&&*self.sqlstate)
-    }
-
-    /// Raises it as an error that says which of `shards` it was, as far as that is known.
-    fn raise(&self, shards: &[&Shard], pipeline: &Pipeline, hint: &str) -> ! {
-        let is_named = |shard: &&&Shard| {
-            shards.len() == 1 || self.message.contains(&format!("\"{}\"", shard.server))
-        };
-        let named: Vec<String> = shards.iter().filter(is_named).map(|it| it.name()).collect();
-        let which = match named.as_slice() {
-            [] => {
-                let all: Vec<String> = shards.iter().map(|shard| shard.name()).collect();
-                format!("one of the shards {}", all.join(", "))
-            }
-            named => format!("shard \"{}\"", named.join("\", \"")),
-        };
-        let name = &pipeline.name;
-        let detail = match &self.detail {
-            Some(detail) => format!("{}: {detail}", self.message),
-            None => self.message.clone(),
-        };
-        let message = format!("{which} of pipeline \"{name}\" does not answer");
-        raise_as(&self.sqlstate, message, Some(detail), Some(hint.to_owned()))
-    }
-}
-
 fn gone(shard: &Shard, pipeline: &Pipeline) -> Error {
     let (name, remote, server) = (&pipeline.name, &shard.remote, &shard.server);
     let message = format!(
@@ -432,54 +348,6 @@ fn other_model(shard: &Shard, model: &str, pipeline: &Pipeline) -> Error {
     );
     Error::new(ErrorKind::DimensionMismatch, message)
         .hint("Once all shards have the same model, drop the pipeline and create it again.")
-}
-
-/// How frequent the words of a tsquery are in a pipeline of this database, for the one that has it as a shard.
-///
-/// Fails where it is called here for another database, which is when postgres_fdw has not sent the call, and where the
-/// caller may not read the chunks.
-///
-/// # Safety
-///
-/// `words` is a tsquery that is not NULL.
-pub unsafe fn own_statistics(
-    pipeline: i32,
-    database: i64,
-    words: pg_sys::Datum,
-) -> Result<Vec<f64>> {
-    if database != database_number() {
-        let message = "the words of another database cannot be counted here";
-        return Err(Error::new(ErrorKind::NotInState, message).hint(
-            "The foreign server sends no functions of pg_rag: ALTER SERVER ... OPTIONS (SET extensions 'vector, pg_rag').",
-        ));
-    }
-    let found = pipeline::by_id(pipeline)?.ok_or_else(|| {
-        let message = format!("there is no pipeline {pipeline}");
-        Error::new(ErrorKind::UndefinedObject, message)
-    })?;
-    // How frequent a word is says what texts say.
-    pipeline::check_readable(&found)?;
-    if ![&found.view, &found.chunk_table].iter().all(|it| may_select_column(it.oid, c"tsv")) {
-        let message = format!("permission denied for the words of pipeline \"{}\"", found.name);
-        return Err(Error::new(ErrorKind::Forbidden, message).hint(format!(
-            "GRANT SELECT ON {}, {} TO {}.",
-            found.view.sql,
-            found.chunk_table.sql,
-            pgrx::spi::quote_identifier(current_user())
-        )));
-    }
-    let index = lexical_index(found.view.oid, found.source.oid);
-    // SAFETY: by this function's contract.
-    unsafe { bm25::word_figures(index, words) }
-}
-
-/// A number that no other database has, but for copies of the server: the server's identifier with the database's OID in
-/// its upper half.
-pub fn database_number() -> i64 {
-    // SAFETY: reads what the process knows of its server and database.
-    unsafe {
-        pg_sys::GetSystemIdentifier() as i64 ^ (i64::from(pg_sys::MyDatabaseId.to_u32()) << 32)
-    }
 }
 
 #[cfg(feature = "pg_test")]
