@@ -7,7 +7,7 @@ import {call, events, onRefusal, sentence} from './server.js';
 import {Turn} from './turn.js';
 
 const STRATEGIES = ['auto', 'compact', 'refine', 'tree_summarize', 'simple_summarize', 'map_rerank', 'decompose_sequential',
-  'decompose_parallel', 'ircot', 'self_rag', 'corrective', 'agent', 'sql', 'global', 'local'];
+  'decompose_parallel', 'ircot', 'self_rag', 'corrective', 'agent', 'sql', 'combined', 'global', 'local'];
 let pipelines = [], turns = [], running = null;
 
 onRefusal(why => {

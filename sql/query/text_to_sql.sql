@@ -82,3 +82,15 @@ RETURNING id
 -- $1: the caller, $2: number.
 DELETE FROM rag.sql_example
 WHERE id OPERATOR(pg_catalog.=) $2 AND pg_catalog.pg_has_role($1::pg_catalog.oid, owner_id, 'USAGE')
+
+-- name: found
+-- Its WITH becomes that of a query that is written.
+WITH {relations} SELECT
+
+-- name: found_relation
+-- Documents that were found, as an array of arrays.
+{name} ({columns}) AS (SELECT {values} FROM pg_catalog.jsonb_array_elements({rows}::pg_catalog.jsonb) AS r (v))
+
+-- name: found_value
+-- A column of such a document.
+(r.v OPERATOR(pg_catalog.->>) {place})::{type}

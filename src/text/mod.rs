@@ -12,7 +12,7 @@
 //! is what stands before the text of a page; [`quote`] finds what somebody quotes; [`character_counter`] turns bytes into
 //! characters; [`format`] tells Markdown, HTML and source code from prose;
 //! [`language`] tells in which language a question is put, and [`function_word`] which of its words say nothing of
-//! what is asked.
+//! what is asked, and [`phrase`] finds phrases that mean the same in several languages.
 
 mod abbreviation;
 
@@ -25,6 +25,7 @@ pub mod language;
 pub mod line;
 pub mod marked_sentence;
 pub mod marker;
+pub mod phrase;
 pub mod preamble;
 pub mod quote;
 pub mod sentence;

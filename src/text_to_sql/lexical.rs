@@ -41,6 +41,9 @@ const OF_COLUMN: f64 = 1.5;
 const OF_VALUE: f64 = 1.0;
 const OF_COMMENT: f64 = 0.75;
 
+/// What a word of a comment is worth where names are looked for.
+const OF_REMARK: f64 = 0.5;
+
 /// The words of a question that say what it is about.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AskedWords(Vec<String>);
@@ -68,6 +71,27 @@ impl AskedWords {
         let best =
             |term: &String| words.iter().map(|word| likeness(term, word)).fold(0.0, f64::max);
         self.0.iter().map(best).sum()
+    }
+
+    /// How many of them name one of `tables`, one of its columns or a value of an enum; a word of a comment counts half.
+    /// `interrupt` is called between two tables.
+    #[must_use]
+    pub fn named_in(&self, tables: &[TableDocument], interrupt: &mut dyn FnMut()) -> f64 {
+        let mut best = vec![0.0_f64; self.0.len()];
+        let mut seen = HashSet::new();
+        for table in tables {
+            interrupt();
+            for (text, worth) in names_of(table) {
+                for word in split_text(text) {
+                    if seen.insert((word.clone(), worth < 1.0)) {
+                        for (term, likeness) in self.alike(&word) {
+                            best[term] = best[term].max(likeness * worth);
+                        }
+                    }
+                }
+            }
+        }
+        best.iter().sum()
     }
 
     /// The score of each text. `interrupt` is called between two of them.
@@ -157,6 +181,15 @@ impl WeighedWords {
     fn length(&self) -> f64 {
         self.0.iter().map(|(_, weight)| weight).sum()
     }
+}
+
+/// What a relation is named by, with what each text of it is worth.
+fn names_of(table: &TableDocument) -> impl Iterator<Item = (&str, f64)> {
+    let comments = table.columns.iter().map(|it| &it.comment).chain([&table.comment]);
+    let labels = table.columns.iter().flat_map(|it| &it.labels).map(String::as_str);
+    let names = table.columns.iter().map(|it| it.bare.as_str()).chain([table.bare.as_str()]);
+    let of_comments = comments.filter_map(|it| it.as_deref()).map(|it| (it, OF_REMARK));
+    names.chain(labels).map(|it| (it, 1.0)).chain(of_comments)
 }
 
 /// How well `word` stands for `term`, from 0 to 1.

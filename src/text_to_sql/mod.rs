@@ -6,13 +6,16 @@
 //!                                                   └─────────── what is wrong ◄──────┘
 //! ```
 //!
-//! `linking` chooses what is shown of the relations, `prompt` puts it into words, and [`write`] has a language model
+//! `asks` says whether a question wants rows at all, `linking` chooses what is shown of the relations, `found` is a relation
+//! of documents that a search has found beside them, `prompt` puts it into words, and [`write`] has a language model
 //! write and correct a query until one runs. Who asks the model and runs queries comes in as a [`SqlHost`]. A query
 //! that is planned and runs ends the work: whether its rows are what was meant, no second call knows better.
 //!
 //! A query is nothing but a text here. What it may do is decided where it runs.
 
+pub mod asks;
 pub mod failure;
+pub mod found;
 mod hint;
 pub mod lexical;
 pub mod linking;

@@ -4,46 +4,15 @@
 //! "Fasse das Handbuch zusammen." → yes; "Wann gibt es Mittagessen?" → no
 //! ```
 //!
-//! Such questions are made with few words: to sum up, an overview, main themes, to compare. They are looked up by
-//! their beginnings in the language of the question, since "resume" goes on in English and sums up in
-//! Portuguese.
+//! Such questions are made with few words: to sum up, an overview, main themes, to compare.
 
-use crate::text::language::{NaturalLanguage, language};
-use crate::text::words::each_word;
+use crate::text::language::NaturalLanguage;
+use crate::text::phrase::Phrases;
 
-/// Words of a question that are looked at.
-const MOST_WORDS: usize = 200;
-
-/// Whether `question` asks for a summary, for themes or for a comparison, and not for a fact. In a language that is not
-/// recognised, as that of a question without small words, the words of all Latin scripts count.
+/// Whether `question` asks for a summary, for themes or for a comparison, and not for a fact.
 #[must_use]
 pub fn asks_for_whole(question: &str) -> bool {
-    let text: String = question.chars().take(40 * MOST_WORDS).collect();
-    let words: Vec<String> = each_word(&text).take(MOST_WORDS).map(|word| word.folded).collect();
-    let found = language(&text);
-    let is_asked = |(of, phrases): &(NaturalLanguage, &str)| {
-        let counts = found.map_or(is_safe_alone(*of), |it| it == *of);
-        counts && phrases.split(", ").any(|phrase| says(&words, phrase))
-    };
-    // Without spaces, there are no words to begin with a phrase.
-    let is_written = |(of, phrases): &(NaturalLanguage, &str)| {
-        found == Some(*of) && phrases.split(", ").any(|it| text.contains(it))
-    };
-    SPACED.iter().any(is_asked) || UNSPACED.iter().any(is_written)
-}
-
-/// Whether the phrases of a language count where the language is not known: not those of languages in which another
-/// one's everyday words would be taken for them.
-fn is_safe_alone(language: NaturalLanguage) -> bool {
-    use NaturalLanguage::{Italian, Portuguese, Spanish};
-    !matches!(language, Italian | Portuguese | Spanish)
-}
-
-/// Whether the words of `phrase` are the beginnings of words that follow each other.
-fn says(words: &[String], phrase: &str) -> bool {
-    let beginnings: Vec<&str> = phrase.split(' ').collect();
-    let begins = |(word, beginning): (&String, &&str)| word.starts_with(*beginning);
-    words.windows(beginnings.len()).any(|run| run.iter().zip(&beginnings).all(begins))
+    Phrases { spaced: SPACED, unspaced: UNSPACED }.stand_in(question)
 }
 
 /// Beginnings of words, in lower case, by language.

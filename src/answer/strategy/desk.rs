@@ -3,6 +3,7 @@
 mod acting;
 mod around;
 mod paused;
+mod querying;
 
 pub use paused::PausedDesk;
 
@@ -218,21 +219,6 @@ impl<'a> Desk<'a> {
             false => self.tools.retrieve_more(query)?,
         };
         self.read(query, found)
-    }
-
-    /// The rows of a query that is written for the question, as numbered sources.
-    pub fn query(&mut self) -> Result<Vec<Numbered>> {
-        match self.preview {
-            Preview::No => {
-                let rows = self.tools.query(self.question, &mut self.ledger)?;
-                self.read(self.question, rows)
-            }
-            Preview::Waiting => {
-                self.preview = Preview::Seen(self.tools.query_prompt(self.question)?);
-                Ok(Vec::new())
-            }
-            Preview::Seen(_) => Ok(Vec::new()),
-        }
     }
 
     fn read(&mut self, query: &str, found: Vec<Source>) -> Result<Vec<Numbered>> {

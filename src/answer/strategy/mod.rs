@@ -24,6 +24,7 @@
 //! self_rag          does it need sources, are they relevant, is the answer supported?
 //! corrective        grade what was found, look again or abstain
 //! sql               has a query written and run, its rows are the sources
+//! combined          has a query written that can join what was found, and reads both
 //! agent             decides step by step what to look up, open, ask, compute or call
 //! global            community after community at once, their answers merged
 //! local             what is around the question in the graph, one call
@@ -35,6 +36,7 @@ pub mod agent;
 mod auto;
 mod budget;
 mod cited;
+mod combined;
 mod compact;
 mod corrective;
 mod decompose_parallel;
@@ -65,7 +67,7 @@ pub use last::{BegunAnswer, Fallback, FinalPrompt, PendingAnswer};
 pub use options::StrategyOptions;
 pub use stepped::{AgentNext, AgentProgress, SteppedAnswer, step};
 pub use surroundings::{GraphNote, PathOfRows, Surroundings, joined, related};
-pub use tools::{Limits, ModelReply, ReadingCalls, StrategyHost};
+pub use tools::{Limits, ModelReply, ReadingCalls, StrategyHost, WantedSources};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::communities::rank::CommunityQuest;
@@ -105,7 +107,7 @@ pub enum StrategyResult {
 }
 
 /// All strategies, in the order in which they are listed.
-pub const ALL: [&AnswerStrategy; 16] = [
+pub const ALL: [&AnswerStrategy; 17] = [
     &auto::STRATEGY,
     &compact::STRATEGY,
     &refine::STRATEGY,
@@ -118,6 +120,7 @@ pub const ALL: [&AnswerStrategy; 16] = [
     &self_rag::STRATEGY,
     &corrective::STRATEGY,
     &sql::STRATEGY,
+    &combined::STRATEGY,
     &agent::STRATEGY,
     &global::STRATEGY,
     &local::STRATEGY,

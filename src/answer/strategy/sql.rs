@@ -19,6 +19,6 @@ pub static STRATEGY: AnswerStrategy = AnswerStrategy {
 };
 
 fn answer(desk: &mut Desk<'_>) -> Result<StrategyResult> {
-    let rows = desk.query()?;
+    let rows = desk.query()??;
     answer_from(desk, &rows)
 }

@@ -3,6 +3,7 @@
 mod agent;
 mod around;
 mod called;
+mod chosen;
 mod evaluated;
 mod formed;
 mod groups;
@@ -68,6 +69,8 @@ struct Scripted {
     form: Option<AnswerForm>,
     /// Whether the model may use what it knows itself.
     has_own_knowledge: bool,
+    /// Where answers are to be looked for.
+    wanted: WantedSources,
     /// What an agent may do, and has done.
     acting: agent::Acting,
 }
@@ -160,22 +163,37 @@ impl StrategyHost for Scripted {
         Ok(related(&paths.collect::<Vec<_>>()))
     }
 
-    /// A query that is written at the first attempt, and has one row.
-    fn query(&mut self, question: &str, ledger: &mut BudgetLedger) -> Result<Vec<Source>> {
-        let prompt = self.query_prompt(question)?;
+    fn wanted_sources(&mut self, _question: &str) -> Result<WantedSources> {
+        Ok(self.wanted)
+    }
+
+    /// A query that is written at the first attempt, and has one row, none where it is empty, and does not run where it
+    /// is `DROP`.
+    fn query(
+        &mut self,
+        question: &str,
+        beside: &[Source],
+        ledger: &mut BudgetLedger,
+    ) -> Result<Result<Vec<Source>>> {
+        let prompt = self.query_prompt(question, beside)?;
         let size = estimate_all(&prompt);
         let (granted, limits) = ledger.grant(&[size], Some(0), self.now_ms);
         if granted == 0 {
-            return Ok(Vec::new());
+            return Ok(Ok(Vec::new()));
         }
         let mut replies = self.generate_all("query", vec![prompt], limits)?;
-        ledger.note("query", replies.pop().expect("a reply"), size, false)?;
-        Ok(one_of_each().into_iter().skip(2).collect())
+        let reply = ledger.note("query", replies.pop().expect("a reply"), size, false)?;
+        Ok(match reply.map(|it| it.text).unwrap_or_default() {
+            sql if sql.is_empty() => Ok(Vec::new()),
+            sql if sql == "DROP" => Err(Error::new(ErrorKind::ProviderFailed, "no query runs")),
+            _ => Ok(one_of_each().into_iter().skip(2).collect()),
+        })
     }
 
-    fn query_prompt(&mut self, question: &str) -> Result<Vec<Message>> {
-        let said =
-            [("system", "Write a query.".to_owned()), ("user", format!("Question: {question}"))];
+    fn query_prompt(&mut self, question: &str, beside: &[Source]) -> Result<Vec<Message>> {
+        let beside: Vec<String> = beside.iter().map(Source::label).collect();
+        let asked = format!("Found: {}. Question: {question}", beside.join(", "));
+        let said = [("system", "Write a query.".to_owned()), ("user", asked)];
         let message = |(role, content): (&str, String)| Message { role: role.to_owned(), content };
         Ok(said.into_iter().map(message).collect())
     }
@@ -273,6 +291,7 @@ fn scripted(finds: &[(&'static str, &[u32])], says: &[&'static str]) -> Scripted
         read_for: Vec::new(),
         form: None,
         has_own_knowledge: false,
+        wanted: WantedSources::default(),
         acting: agent::Acting::default(),
     }
 }

@@ -35,12 +35,21 @@ pub trait StrategyHost: Counter + AgentHost {
     /// What is said on the paths over these relations.
     fn related(&mut self, picked: &PickedRelations) -> Result<Surroundings>;
 
+    /// Where the answer to `question` is to be looked for, as far as the caller has allowed queries. No language model is
+    /// asked.
+    fn wanted_sources(&mut self, question: &str) -> Result<WantedSources>;
+
     /// The rows of a query that a language model writes for `question`, with calls that `ledger` grants; none where no
-    /// query can answer it.
-    fn query(&mut self, question: &str, ledger: &mut BudgetLedger) -> Result<Vec<Source>>;
+    /// query can answer it. The query may join the documents `beside`. The error inside: none that was written runs.
+    fn query(
+        &mut self,
+        question: &str,
+        beside: &[Source],
+        ledger: &mut BudgetLedger,
+    ) -> Result<Result<Vec<Source>>>;
 
     /// The prompt in which the first such query is asked for.
-    fn query_prompt(&mut self, question: &str) -> Result<Vec<Message>>;
+    fn query_prompt(&mut self, question: &str, beside: &[Source]) -> Result<Vec<Message>>;
 
     /// What is read for `question` of what was found for it: as much as one call can read, or, where
     /// it is for several, all.
@@ -81,6 +90,18 @@ pub trait StrategyHost: Counter + AgentHost {
 
     /// Milliseconds since the answer was asked for.
     fn elapsed_ms(&self) -> u64;
+}
+
+/// Where the answer to a question is to be looked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum WantedSources {
+    /// In documents.
+    #[default]
+    Documents,
+    /// In the rows of a query.
+    Rows,
+    /// In documents, and in the rows of a query about them.
+    Both,
 }
 
 /// For how many calls something is read.

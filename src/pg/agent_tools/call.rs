@@ -40,6 +40,7 @@ pub fn returned(
     let given = given(tool, arguments);
     let statement = statement(tool, &given);
     let returned = guarded_sql::run(GuardedRequest {
+        with: None,
         sql: Some(&statement),
         max_rows: MOST_ROWS,
         timeout: limits.timeout,

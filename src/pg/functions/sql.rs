@@ -76,7 +76,8 @@ fn rag_sql_run(
     let timeout = timeout.map_or(Ok(TIMEOUT), |it| interval::timeout(&it)).or_report();
     let options = options::object(options).and_then(guarded_sql::options).or_report();
     let (options, wants_keys) = (&options, false);
-    let request = GuardedRequest { sql, max_rows, timeout, max_cost, options, wants_keys };
+    let with = None;
+    let request = GuardedRequest { sql, max_rows, timeout, max_cost, options, wants_keys, with };
     let found = run_or_report(request);
     let truncated = found.is_truncated;
     let rows = found.rows.into_iter().map(JsonbText);

@@ -63,6 +63,8 @@ pub struct GuardedRequest<'a> {
     pub options: &'a GuardOptions,
     /// Whether it is to be found out which rows of which relation the rows are.
     pub wants_keys: bool,
+    /// A query of the extension's own, the relations of whose WITH the statement may name.
+    pub with: Option<&'a str>,
 }
 
 /// A query that has been looked at.
@@ -88,7 +90,7 @@ pub fn check(sql: Option<&str>, options: &GuardOptions) -> Result<Vec<Problem>, 
     let limits = session::limits(CHECK_TIME, options);
     let mut problems = Vec::new();
     let outcome = session::guarded(limits, || {
-        let checked = look_at(&statement, &scope)?;
+        let checked = look_at(&statement, None, &scope)?;
         problems.extend(checked.problems);
         Ok(())
     });
@@ -103,7 +105,7 @@ pub fn check(sql: Option<&str>, options: &GuardOptions) -> Result<Vec<Problem>, 
 
 /// The rows of a statement, if there is nothing wrong with it.
 pub fn run(request: GuardedRequest<'_>) -> Result<GuardedRows, StatementError> {
-    let GuardedRequest { timeout, max_cost, max_rows, options, wants_keys, .. } = request;
+    let GuardedRequest { timeout, max_cost, max_rows, options, wants_keys, with, .. } = request;
     let limits = StatementLimits {
         max_rows: usize::try_from(max_rows).unwrap_or(0),
         timeout,
@@ -113,9 +115,10 @@ pub fn run(request: GuardedRequest<'_>) -> Result<GuardedRows, StatementError> {
     };
     let limits = limits.checked(max_rows)?;
     let statement = statement(request.sql)?;
+    let with = with.map(CString::new).transpose().map_err(|_| Error::invalid("sql has a zero"))?;
     let scope = GuardScope::of(options)?;
     session::guarded(session::limits(timeout, options), || {
-        let checked = look_at(&statement, &scope)?;
+        let checked = look_at(&statement, with.as_deref(), &scope)?;
         if let Some(refused) = refusal(&checked.problems) {
             return Err(refused.into());
         }
@@ -150,8 +153,13 @@ fn statement(sql: Option<&str>) -> Result<CString> {
     CString::new(sql).map_err(|_| Error::invalid("sql has a zero"))
 }
 
-/// Reads, analyses and looks at a statement. Raises what PostgreSQL finds wrong with it.
-fn look_at(text: &CStr, scope: &GuardScope) -> Result<CheckedQuery, StatementError> {
+/// Reads, analyses and looks at a statement, which may name the relations of the WITH of another. Raises what PostgreSQL
+/// finds wrong with it.
+fn look_at(
+    text: &CStr,
+    with: Option<&CStr>,
+    scope: &GuardScope,
+) -> Result<CheckedQuery, StatementError> {
     let nothing = |problems| CheckedQuery {
         query: std::ptr::null_mut(),
         problems,
@@ -162,6 +170,10 @@ fn look_at(text: &CStr, scope: &GuardScope) -> Result<CheckedQuery, StatementErr
         Ok(raw) => raw,
         Err(problems) => return Ok(nothing(problems)),
     };
+    if let Some(with) = with {
+        // SAFETY: the tree of one query, which nobody else has.
+        unsafe { parse::add_relations(raw.tree, with) };
+    }
     // SAFETY: a tree of the grammar's, which nobody else has.
     let query = unsafe { analysed(raw.tree, text, scope) };
     let Some(query) = query else {

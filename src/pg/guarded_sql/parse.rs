@@ -50,6 +50,29 @@ pub fn one_query(text: &CStr) -> Result<RawQuery, Vec<Problem>> {
     }
 }
 
+/// Has a query name the relations of the WITH of `other`, a query of the extension's own, beside those of its own WITH.
+///
+/// # Safety
+///
+/// `tree` is that of a [`RawQuery`].
+pub unsafe fn add_relations(tree: *mut pg_sys::RawStmt, other: &CStr) {
+    // SAFETY: by this function's contract, and as raw_parser makes them, both are a SELECT in the current memory context.
+    unsafe {
+        let parsed = pg_sys::raw_parser(other.as_ptr(), pg_sys::RawParseMode::RAW_PARSE_DEFAULT);
+        let other = PgList::<pg_sys::RawStmt>::from_pg(parsed).get_ptr(0).map(|it| (*it).stmt);
+        let other = other.filter(|it| (**it).type_ == NodeTag::T_SelectStmt);
+        let Some(with) = other.map(|it| (*it.cast::<pg_sys::SelectStmt>()).withClause) else {
+            return;
+        };
+        let query = (*tree).stmt.cast::<pg_sys::SelectStmt>();
+        match ((*query).withClause.as_mut(), with.as_ref()) {
+            (Some(own), Some(added)) => own.ctes = pg_sys::list_concat(added.ctes, own.ctes),
+            (None, Some(_)) => (*query).withClause = with,
+            (_, None) => {}
+        }
+    }
+}
+
 fn several(text: &CStr, count: usize, location: i32) -> Problem {
     let rest = text.to_bytes().get(location.max(0) as usize..).unwrap_or_default();
     let blanks = rest.iter().take_while(|byte| byte.is_ascii_whitespace()).count();

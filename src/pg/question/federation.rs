@@ -13,6 +13,7 @@ use crate::error::{Error, Result};
 use crate::graph::communities::rank::CommunityQuest;
 use crate::graph::relations::pick::{PickedRelations, RelationMenu};
 use crate::pg::catalog::model;
+use crate::pg::catalog::pipeline::Pipeline;
 use crate::pg::catalog::view::ViewColumn;
 use crate::pg::ragd::call_context::CallContext;
 use crate::pg::ragd::embed::Embedding;
@@ -181,6 +182,11 @@ impl FederatedSearch {
         }
         sources.extend(self.find(question)?.into_iter().map(Source::Chunk));
         Ok(sources)
+    }
+
+    /// The pipelines.
+    pub fn each_pipeline(&self) -> impl Iterator<Item = &Pipeline> {
+        self.searches.iter().map(Search::pipeline)
     }
 
     /// The names of the pipelines, each by itself.

@@ -16,6 +16,7 @@ pub mod document_summary;
 pub mod entity_graph;
 mod fallback;
 pub mod federation;
+mod found_rows;
 pub mod options;
 mod own_vector;
 mod relation_graph;

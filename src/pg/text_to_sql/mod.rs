@@ -4,6 +4,7 @@
 //! catalog    what the caller may read, as documents
 //! relevance  which of them, and which pairs of the past, speak of the question
 //! examples   pairs of the past that the caller may see
+//! found      documents that were found, as relations of a query
 //! session    the language model that is asked, and guarded SQL that runs what it writes
 //! sources    the rows, as an answer cites them
 //! ```
@@ -12,6 +13,7 @@
 
 mod catalog;
 pub mod examples;
+mod found;
 mod relevance;
 mod session;
 mod sources;
@@ -23,11 +25,12 @@ use pgrx::pg_sys::Oid;
 use serde_json::{Value, json};
 
 pub use self::catalog::{statement_name, within_search_path};
+pub use self::found::FoundRows;
 pub use self::session::SqlSession;
 pub use self::sources::called;
 
 use crate::account::tokens_of;
-use crate::answer::strategy::BudgetLedger;
+use crate::answer::strategy::{BudgetLedger, WantedSources};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::template;
 use crate::pg::guarded_sql::{GuardScope, GuardedRows, relation_name};
@@ -38,6 +41,7 @@ use crate::pg::server::sql::query;
 use crate::pg::server::{random, role, sql};
 use crate::prompt::messages::Message;
 use crate::source::Source;
+use crate::text_to_sql::asks;
 use crate::text_to_sql::lexical::{AskedWords, WeighedWords};
 use crate::text_to_sql::linking::{LinkedSchema, all_fit, link};
 use crate::text_to_sql::options::SqlOptions;
@@ -92,7 +96,7 @@ pub fn answer(asked: SqlQuestion<'_>) -> Result<SqlAnswer> {
         Some(relations) => options.only(readable(relations)?)?,
         None => options,
     };
-    let read = SchemaInPrompt::read(question, &options)?;
+    let read = SchemaInPrompt::read(question, Vec::new(), &options)?;
     let price = usage::price(provider).map(|price| (price.input, price.output));
     let mut ledger = BudgetLedger::new(options.budget.priced(price)?);
     let mut session = SqlSession::new(provider, &options);
@@ -102,20 +106,62 @@ pub fn answer(asked: SqlQuestion<'_>) -> Result<SqlAnswer> {
     ended(done, ledger.usage("sql"))
 }
 
+/// Where the answer to `question` is to be looked for. Rows are wanted only where `options` name the tables or schemas
+/// that may be read, so nobody's question goes to tables by surprise.
+///
+/// Fails where rows are wanted and the caller may not call `rag_sql`.
+pub fn wanted_sources(question: &str, options: &SqlOptions) -> Result<WantedSources> {
+    let is_allowed = options.guard.has_lists() && question.len() <= LONGEST_QUESTION;
+    if !is_allowed || !asks::asks_for_figure(question) {
+        return Ok(WantedSources::Documents);
+    }
+    trace::step("choose", String::new, || {
+        let tables = catalog::tables(&GuardScope::of(&options.guard)?, false)?;
+        let mut look = || {
+            check_for_interrupts!();
+        };
+        let wanted = asks::wanted(question, &tables, &mut look);
+        trace::remark(|| said_of(wanted).to_owned());
+        if wanted != WantedSources::Documents {
+            check_granted().map_err(|error| {
+                error.hint(
+                    "GRANT EXECUTE ON FUNCTION rag_sql TO the role, or name no tables and schemas in the option \"answer.sql\".",
+                )
+            })?;
+        }
+        Ok(wanted)
+    })
+}
+
+/// What a trace says of a choice.
+fn said_of(wanted: WantedSources) -> &'static str {
+    match wanted {
+        WantedSources::Documents => {
+            "documents: a figure is asked for, but none of the tables is named"
+        }
+        WantedSources::Rows => "sql: a figure of tables is asked for",
+        WantedSources::Both => "combined: a figure of tables is asked for, and what documents say",
+    }
+}
+
 /// The rows of a query for a question that `rag_answer` is asked, as sources; none where there can be no query, or the
-/// budget has no room for it beside the answer. Users see the query in the usage.
+/// budget has no room for it beside the answer. The query may join the rows that were found. Users see the query in the
+/// usage.
 ///
 /// Fails as [`answer`] does, and where the caller may not call `rag_sql`; that no query runs is the error inside.
 pub fn sources(
-    question: &str,
+    (question, found): (&str, Vec<FoundRows>),
     options: &SqlOptions,
     ledger: &mut BudgetLedger,
     mut session: SqlSession<'_>,
 ) -> Result<Result<Vec<Source>>> {
     check_granted()?;
     check_question(question)?;
-    let read = SchemaInPrompt::read(question, options)?;
-    let kept = (KEPT_FOR_ROWS + tokens_of(question.len())).into();
+    let documents = found.iter().flat_map(|it| &it.rows).map(|it| tokens_of(it.content.len()));
+    let kept = KEPT_FOR_ROWS + tokens_of(question.len()) + documents.sum::<u64>();
+    let read = SchemaInPrompt::read(question, found, options)?;
+    session.name(read.with.clone());
+    let kept = Some(kept);
     let WrittenSql { ending, attempts } = read.write(options, kept, ledger, &mut session)?;
     let sql = attempts.last().map(|last| last.sql.clone());
     match ending {
@@ -134,10 +180,14 @@ pub fn sources(
 }
 
 /// The prompt in which [`sources`] has a query written.
-pub fn first_prompt(question: &str, options: &SqlOptions) -> Result<Vec<Message>> {
+pub fn first_prompt(
+    question: &str,
+    found: Vec<FoundRows>,
+    options: &SqlOptions,
+) -> Result<Vec<Message>> {
     check_granted()?;
     check_question(question)?;
-    Ok(SchemaInPrompt::read(question, options)?.prompt)
+    Ok(SchemaInPrompt::read(question, found, options)?.prompt)
 }
 
 /// Whether the caller may call `rag_sql`, which nobody may until it is granted.
@@ -194,18 +244,24 @@ struct SchemaInPrompt {
     linked: LinkedSchema,
     examples: Vec<VerifiedPair>,
     prompt: Vec<Message>,
+    /// A query of nothing, whose WITH has the documents that a query may name.
+    with: Option<String>,
 }
 
 impl SchemaInPrompt {
-    fn read(question: &str, options: &SqlOptions) -> Result<SchemaInPrompt> {
+    fn read(question: &str, found: Vec<FoundRows>, options: &SqlOptions) -> Result<SchemaInPrompt> {
         let scope = GuardScope::of(&options.guard)?;
-        let tables =
+        let mut tables =
             trace::found("tables", String::new, || catalog::tables(&scope, options.values))?;
         if tables.is_empty() {
             return Err(nothing_to_read());
         }
+        let relations = found::relations(&tables, found);
+        let with = found::with_relations(&relations);
+        let in_catalog = tables.len();
+        tables.extend(relations.into_iter().map(|it| it.document));
         let asked = AskedWords::of(question);
-        let link = || linked(question, &tables, &asked, options);
+        let link = || linked((question, &asked), &tables, in_catalog, options);
         let linked = trace::step("link", String::new, link)?;
         let examples = examples::chosen(question, &asked, options)?;
         let material = SqlMaterial {
@@ -216,7 +272,7 @@ impl SchemaInPrompt {
             nonce: &random::nonce()?,
         };
         let prompt = messages(&template::find(&options.template)?, material)?;
-        Ok(SchemaInPrompt { tables, linked, examples, prompt })
+        Ok(SchemaInPrompt { tables, linked, examples, prompt, with })
     }
 
     /// Has queries written and run; `kept` are tokens of a later call, as in [`SqlTask`].
@@ -251,11 +307,12 @@ fn nothing_to_read() -> Error {
     )
 }
 
-/// What is shown of the tables. Their scores are looked up only where not all fit.
+/// What is shown of the tables. Their scores are looked up only where not all fit. What stands behind those that are
+/// `in_catalog` is shown before all others.
 fn linked(
-    question: &str,
+    (question, asked): (&str, &AskedWords),
     tables: &[TableDocument],
-    asked: &AskedWords,
+    in_catalog: usize,
     options: &SqlOptions,
 ) -> Result<LinkedSchema> {
     let room = options.schema_tokens as usize;
@@ -264,7 +321,11 @@ fn linked(
         false => {
             let words: Vec<WeighedWords> = tables.iter().map(WeighedWords::of_table).collect();
             let sentence = |place: usize| tables[place].sentence();
-            relevance::scores(question, asked, &words, &sentence, &CallContext::query())?
+            let context = CallContext::query();
+            let mut scores = relevance::scores(question, asked, &words, &sentence, &context)?;
+            let best = scores.iter().copied().fold(1.0, f64::max);
+            scores.iter_mut().skip(in_catalog).for_each(|score| *score = 2.0 * best);
+            scores
         }
     };
     let mut look = || {

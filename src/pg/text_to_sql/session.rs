@@ -22,6 +22,7 @@ pub struct SqlSession<'a> {
     provider: &'a ProviderConfig,
     options: &'a SqlOptions,
     wants_keys: bool,
+    with: Option<String>,
     context: CallContext,
     begun: Instant,
 }
@@ -30,13 +31,18 @@ impl<'a> SqlSession<'a> {
     /// Asks `provider`, and runs queries as `options` say.
     pub fn new(provider: &'a ProviderConfig, options: &'a SqlOptions) -> SqlSession<'a> {
         let (context, begun) = (CallContext::query(), Instant::now());
-        SqlSession { provider, options, wants_keys: false, context, begun }
+        SqlSession { provider, options, wants_keys: false, with: None, context, begun }
     }
 
     /// For an answer that was `begun` earlier, in whose `context` calls are made, and which cites rows by their keys.
     #[must_use]
     pub fn for_answer(self, context: CallContext, begun: Instant) -> SqlSession<'a> {
         SqlSession { wants_keys: true, context, begun, ..self }
+    }
+
+    /// Lets queries name the relations that the WITH of this one has.
+    pub fn name(&mut self, with: Option<String>) {
+        self.with = with;
     }
 
     fn guarded(&self, sql: &str) -> Result<GuardedRows, StatementError> {
@@ -51,6 +57,7 @@ impl<'a> SqlSession<'a> {
             max_cost: *max_cost,
             options: guard,
             wants_keys: self.wants_keys,
+            with: self.with.as_deref(),
         })
     }
 }

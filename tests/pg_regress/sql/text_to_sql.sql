@@ -85,3 +85,27 @@ BEGIN;
 SELECT rag_sql_example('What?', 'SELECT 1') > 0;
 ROLLBACK;
 SELECT count(*) FROM rag.sql_example WHERE question = 'What?';
+
+-- Documents that were found are a relation beside the tables, also of a key of two columns whose names are taken.
+CREATE TABLE notes (place integer, content text, body text, good integer REFERENCES goods, PRIMARY KEY (place, content));
+INSERT INTO notes VALUES (1, 'it''s', 'The pen leaks, people complain.', 1), (2, 'b', 'The ink is blue.', 2);
+SELECT rag_create_pipeline('notes', 'body', refresh => 'sync');
+CREATE FUNCTION offered(question text, options jsonb, strategy text DEFAULT NULL) RETURNS SETOF text LANGUAGE sql AS $$
+    SELECT found[1]
+    FROM rag_prompt($1, 'notes', strategy => $3, k => 1, llm => 'writer', options => $2) AS p,
+        regexp_matches(p.content, 'create table found_[^;]*', 'g') AS found
+    WHERE role = 'user'
+$$;
+SELECT offered('What do people complain about, and how much does it cost?', '{}', 'combined');
+SELECT offered('How much are the goods that people complain about?', '{"answer": {"sql": {"guard": {"tables": ["goods", "notes"]}}}}');
+-- A table that no query may read has none, and one that no option names gets no query.
+SELECT count(*) FROM offered('How much are the goods that people complain about?', '{"answer": {"sql": {"guard": {"tables": ["goods"]}}}}');
+SELECT role, content ~ 'create table' FROM rag_prompt('How much are the goods that people complain about?', 'notes', llm => 'writer') WHERE role = 'user';
+-- Without the right to have queries written, a choice of one is an error, and anything else is not.
+REVOKE EXECUTE ON FUNCTION rag_sql FROM regress_reader;
+GRANT SELECT ON notes, notes_rag, notes_rag_chunks TO regress_reader;
+SET ROLE regress_reader;
+SELECT fails($$SELECT * FROM rag_prompt('How many goods are there?', 'notes', llm => 'writer', options => '{"answer": {"sql": {"guard": {"tables": ["goods"]}}}}')$$);
+SELECT fails($$SELECT * FROM rag_prompt('How many goods are there?', 'notes', strategy => 'combined', llm => 'writer')$$);
+SELECT role FROM rag_prompt('What leaks?', 'notes', llm => 'writer', options => '{"answer": {"sql": {"guard": {"tables": ["goods"]}}}}');
+RESET ROLE;

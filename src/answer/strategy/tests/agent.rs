@@ -81,7 +81,7 @@ impl AgentHost for Scripted {
 
     fn rows(&mut self, question: &str, ledger: &mut BudgetLedger) -> Result<ActionOutcome<Source>> {
         self.acting.done.push(format!("sql {question}"));
-        Ok(ActionOutcome::Found(self.query(question, ledger)?, None))
+        Ok(ActionOutcome::Found(self.query(question, &[], ledger)??, None))
     }
 
     fn call(&mut self, call: &ToolCall, within_ms: Option<u64>) -> Result<ActionOutcome<Source>> {

@@ -11,6 +11,7 @@ use super::{Writing, read, write};
 use crate::answer::form::AnswerForm;
 use crate::answer::strategy::{
     BudgetLedger, Limits, ModelReply, PendingAnswer, ReadingCalls, StrategyHost, Surroundings,
+    WantedSources,
 };
 use crate::context::Reading;
 use crate::context::budget::Room;
@@ -190,12 +191,22 @@ impl StrategyHost for Session<'_> {
         self.timed(|search| around::related(picked, search))
     }
 
-    fn query(&mut self, question: &str, ledger: &mut BudgetLedger) -> Result<Vec<Source>> {
-        self.queried(question, ledger)?
+    fn wanted_sources(&mut self, question: &str) -> Result<WantedSources> {
+        text_to_sql::wanted_sources(question, &self.writing.sql)
     }
 
-    fn query_prompt(&mut self, question: &str) -> Result<Vec<Message>> {
-        text_to_sql::first_prompt(question, &self.writing.sql)
+    fn query(
+        &mut self,
+        question: &str,
+        beside: &[Source],
+        ledger: &mut BudgetLedger,
+    ) -> Result<Result<Vec<Source>>> {
+        self.queried(question, beside, ledger)
+    }
+
+    fn query_prompt(&mut self, question: &str, beside: &[Source]) -> Result<Vec<Message>> {
+        let found = self.search.found_rows(beside)?;
+        text_to_sql::first_prompt(question, found, &self.writing.sql)
     }
 
     fn read(

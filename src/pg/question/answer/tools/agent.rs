@@ -123,7 +123,7 @@ impl AgentHost for Session<'_> {
     }
 
     fn rows(&mut self, question: &str, ledger: &mut BudgetLedger) -> Result<ActionOutcome<Source>> {
-        match self.queried(question, ledger) {
+        match self.queried(question, &[], ledger) {
             Ok(Ok(rows)) if rows.is_empty() => {
                 let said = "no query can answer that, or it has no rows".to_owned();
                 Ok(ActionOutcome::Found(rows, Some(said)))
@@ -179,17 +179,20 @@ impl AgentHost for Session<'_> {
 }
 
 impl Session<'_> {
-    /// The rows of a query that is written for `question`. The error inside: none that is written runs.
+    /// The rows of a query that is written for `question` and may join the documents `beside`. The error inside: none that
+    /// is written runs.
     pub(super) fn queried(
         &mut self,
         question: &str,
+        beside: &[Source],
         ledger: &mut BudgetLedger,
     ) -> Result<Result<Vec<Source>>> {
         let Some(provider) = &self.provider else { return Err(nobody_to_ask()) };
         let session = SqlSession::new(provider, &self.writing.sql);
         let session = session.for_answer(self.search.context, self.begun);
         let begun = Instant::now();
-        let rows = text_to_sql::sources(question, &self.writing.sql, ledger, session);
+        let found = self.search.found_rows(beside)?;
+        let rows = text_to_sql::sources((question, found), &self.writing.sql, ledger, session);
         self.retrieving += begun.elapsed();
         rows
     }
