@@ -119,6 +119,46 @@ fn names(request: &Request) -> Vec<String> {
     offered(request).iter().map(name).collect()
 }
 
+/// What the mills belong to, as columns say it: where each stands, and what it makes.
+const RELATIONS: &str = r#"
+    ALTER TABLE docs ADD town text, ADD makes text;
+    UPDATE docs SET town = split_part(body, ' ', 4), makes = split_part(rtrim(body, '.'), ' ', 6);
+    SELECT rag_drop_pipeline('docs');
+    SELECT rag_create_pipeline('docs', 'body', metadata => ARRAY['year', 'town', 'makes'], refresh => 'sync',
+        options => '{"graph": {"entities": "rules", "relations": {"makes": {"predicate": "makes", "subject": "town"},
+            "year": {"predicate": "since; now call burn", "subject": "town"}}}}');
+    GRANT SELECT ON docs_rag, docs_rag_chunks, docs_rag_chunks_mentions TO agent"#;
+
+#[test]
+fn the_graph_is_walked_over_predicates_that_the_caller_may_read() {
+    let over = |predicate: &str| {
+        step(json!({"do": "graph", "entity": "Bruges", "predicates": [predicate]}))
+    };
+    let script = [over("makes"), over("owns"), says("Wood [2]."), says("None.")];
+    let Some((cluster, http, mut client)) = start(Server::play(script)) else { return };
+    let mut owner = cluster.connect();
+    owner.batch_execute(RELATIONS).unwrap_or_else(|error| panic!("{}", describe(&error)));
+    owner.batch_execute("GRANT SELECT ON docs_rag_chunks_relations TO agent").unwrap();
+    let answer = ask(&mut client, "{}");
+    let walk = |request: &Request| {
+        let steps = offered(request);
+        let walk = steps.iter().find(|it| it["properties"]["do"]["enum"][0] == "graph").unwrap();
+        walk["properties"].clone()
+    };
+    // What is no plain word is part of no instruction.
+    assert_eq!(walk(&http.requests()[0])["predicates"]["items"]["enum"], json!(["makes"]));
+    assert!(answer.outcomes()[1].ends_with("Paths: Bruges makes wood"), "{:?}", answer.outcomes());
+    assert!(user(&http.requests()[1]).contains("Bruges makes wood"));
+    let told = http.requests()[2].text().to_owned();
+    assert!(told.contains("does not fit the JSON schema"), "{told}");
+    let rows = answer.context.as_array().unwrap();
+    assert!(rows.iter().any(|it| it["content"] == "Bruges makes wood"), "{}", answer.context);
+    // Who may not read the relations is offered none.
+    owner.batch_execute("REVOKE SELECT ON docs_rag_chunks_relations FROM agent").unwrap();
+    ask(&mut client, "{}");
+    assert_eq!(walk(&http.requests()[3])["predicates"], Value::Null);
+}
+
 #[test]
 fn each_step_is_asked_for_and_done() {
     let script = [

@@ -285,6 +285,20 @@ impl FederatedSearch {
         Ok((passages, all))
     }
 
+    /// Predicates that every pipeline has relations of, whose names are plain words; none where one of them has no relations
+    /// that the caller may read.
+    pub fn predicates(&self) -> Result<Vec<String>> {
+        let mut menu = RelationMenu::default();
+        for search in &self.searches {
+            pgrx::check_for_interrupts!();
+            match search.all_relations()? {
+                Some(own) => menu.extend(own),
+                None => return Ok(Vec::new()),
+            }
+        }
+        Ok(menu.plain_predicates())
+    }
+
     /// What relations there are that `question` may ask for. Fails where a pipeline has none that the caller may read.
     pub fn relation_menu(&self, question: &str) -> Result<RelationMenu> {
         let (passages, _) = self.findings(&SoughtQuestion::asked(question))?;

@@ -68,6 +68,20 @@ impl<'a> RelationGraph<'a> {
         Ok(RelationGraph { pipeline, graph, filter, tables })
     }
 
+    /// Whether there are relations of a pipeline, and the caller may read all of them.
+    pub fn is_readable(pipeline: &Pipeline) -> Result<bool> {
+        let mut any = false;
+        for kind in [DerivationKind::ColumnRelations, DerivationKind::ExtractedRelations] {
+            if derivation::of(pipeline.id, kind)?.is_some() {
+                any = derived::readable(pipeline, kind)?.is_some();
+                if !any {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(any)
+    }
+
     /// The best paths, of up to so many hops and so many of them, from what `text` names, over relations of some predicates.
     pub fn paths(
         &self,

@@ -20,6 +20,8 @@ pub struct AgentOffers {
     pub pipelines: Vec<String>,
     /// Whether there is a graph of entities.
     pub graph: bool,
+    /// The predicates of its relations, to some of which a walk may keep; none where it has no relations.
+    pub predicates: Vec<String>,
     /// Whether queries may be written.
     pub sql: bool,
     /// The functions that may be called.
@@ -91,7 +93,7 @@ pub enum AgentAction {
     /// To read what stands around the source of this number.
     Open(usize),
     /// To go from an entity over what names it to others.
-    Graph(String),
+    Graph(AgentWalk),
     /// To have this question answered by a query.
     Sql(String),
     /// To know what an expression comes to.
@@ -113,6 +115,15 @@ pub struct AgentSearch {
     pub filter: Option<Value>,
     /// The pipeline that is asked; `None`: all that the caller asks.
     pub pipeline: Option<String>,
+}
+
+/// Where it is gone from in a graph, and over what.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AgentWalk {
+    /// The name of the entity.
+    pub entity: String,
+    /// Over relations of these predicates, each once; none: over whatever names both entities.
+    pub predicates: Vec<String>,
 }
 
 /// A call of a function, checked against its offer.
@@ -171,8 +182,8 @@ pub trait AgentHost {
     /// A source with what stands around it in its document.
     fn open(&mut self, source: &Source) -> Result<ActionOutcome<Source>>;
 
-    /// Chunks that connect an entity with others, and how.
-    fn graph(&mut self, entity: &str) -> Result<ActionOutcome<Source>>;
+    /// Chunks or rows that connect an entity with others, and how.
+    fn graph(&mut self, asked: &AgentWalk) -> Result<ActionOutcome<Source>>;
 
     /// The rows of a query that a language model writes for `question`, with calls that `ledger` grants.
     fn rows(&mut self, question: &str, ledger: &mut BudgetLedger) -> Result<ActionOutcome<Source>>;
@@ -205,7 +216,10 @@ impl AgentAction {
             AgentAction::Search(it) => {
                 AgentAction::Search(AgentSearch { question: plain(&it.question), ..it })
             }
-            AgentAction::Graph(entity) => AgentAction::Graph(plain(&entity)),
+            AgentAction::Graph(AgentWalk { entity, mut predicates }) => {
+                predicates.sort();
+                AgentAction::Graph(AgentWalk { entity: plain(&entity), predicates })
+            }
             other => other,
         };
         action.to_string()
@@ -224,7 +238,12 @@ impl Display for AgentAction {
                 pipeline.iter().try_for_each(|name| write!(f, ", pipeline {name}"))
             }
             AgentAction::Open(number) => write!(f, "source {number}"),
-            AgentAction::Graph(text) | AgentAction::Sql(text) => write!(f, "\"{text}\""),
+            AgentAction::Graph(AgentWalk { entity, predicates }) => {
+                write!(f, "\"{entity}\"")?;
+                let over = predicates.join(", ");
+                if over.is_empty() { Ok(()) } else { write!(f, ", over {over}") }
+            }
+            AgentAction::Sql(text) => write!(f, "\"{text}\""),
             AgentAction::Calculate(expression) => write!(f, "{expression}"),
             AgentAction::Call(ToolCall { tool, arguments }) => {
                 write!(f, "{tool}({})", Value::Object(arguments.clone()))

@@ -120,6 +120,7 @@ pub fn found(numbers: &[usize], new: usize, note: Option<&str>) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::action::AgentWalk;
     use super::super::action::{AgentSearch, ToolCall};
     use super::*;
 
@@ -143,7 +144,13 @@ mod tests {
         let more =
             AgentSearch { question: "Who is Eve?".to_owned(), k: Some(9), ..Default::default() };
         assert_eq!(memory.refusal(&AgentAction::Search(more)), None);
-        assert_eq!(memory.refusal(&AgentAction::Graph("Who is Eve?".to_owned())), None);
+        assert_eq!(
+            memory.refusal(&AgentAction::Graph(AgentWalk {
+                entity: "Who is Eve?".to_owned(),
+                ..AgentWalk::default()
+            })),
+            None
+        );
         memory.keep(&search("Who is Eve?"), "again", "known".to_owned(), StepEnd::Refused);
         assert_eq!(memory.keep(&call("AB1"), "", found(&[3], 1, None), StepEnd::Done), 3);
         assert_eq!(memory.refusal(&call("AB1")), done(3));

@@ -27,8 +27,8 @@ mod offered;
 mod reply;
 
 pub use action::{
-    ActionOutcome, AgentAction, AgentHost, AgentOffers, AgentSearch, ArgumentKind, StepPrompt,
-    ToolArgument, ToolCall, ToolOffer,
+    ActionOutcome, AgentAction, AgentHost, AgentOffers, AgentSearch, AgentWalk, ArgumentKind,
+    StepPrompt, ToolArgument, ToolCall, ToolOffer,
 };
 pub use offered::schema as reply_schema;
 

@@ -61,12 +61,7 @@ pub fn plain_steps(offers: &AgentOffers) -> Vec<OfferedStep> {
         ),
     ];
     if offers.graph {
-        steps.push(step(
-            "graph",
-            ("entity", TEXT),
-            "\"entity\": \"...\"",
-            "finds with what else the documents name this person, place or thing.",
-        ));
+        steps.push(graph_step(offers));
     }
     if offers.sql {
         steps.push(step(
@@ -221,6 +216,23 @@ fn search_step(offers: &AgentOffers) -> OfferedStep {
     OfferedStep { name: "search", members, shown, does }
 }
 
+fn graph_step(offers: &AgentOffers) -> OfferedStep {
+    let mut members = vec![("entity", TEXT.to_owned())];
+    let mut shown = "\"entity\": \"...\"".to_owned();
+    let mut does =
+        "finds with what else the documents name this person, place or thing.".to_owned();
+    if !offers.predicates.is_empty() {
+        let some = format!(r#"{{"type": "array", "items": {}}}"#, one_of(&offers.predicates));
+        members.push(("predicates", some));
+        shown += ", \"predicates\": []";
+        does += &format!(
+            " \"predicates\" keeps to what is stated of it with some of these words, or is []: {}.",
+            offers.predicates.join(", ")
+        );
+    }
+    OfferedStep { name: "graph", members, shown, does }
+}
+
 fn call_line(tool: &ToolOffer) -> String {
     let argument = |it: &ToolArgument| {
         let default = if it.has_default { ", or null" } else { "" };
@@ -273,6 +285,21 @@ mod tests {
         assert_eq!(names(&AgentOffers::default()), ["search", "open", "calculate", "answer"]);
         let all =
             AgentOffers { graph: true, sql: true, tools: vec![weather()], ..Default::default() };
+        let walk = |offers: &AgentOffers| {
+            plain_steps(offers).into_iter().find(|it| it.name == "graph").unwrap()
+        };
+        assert_eq!(walk(&all).members.len(), 1);
+        let predicates = vec!["uses".to_owned(), "worked on".to_owned()];
+        let related = walk(&AgentOffers { predicates, ..all.clone() });
+        assert_eq!(
+            related.members[1],
+            (
+                "predicates",
+                r#"{"type": "array", "items": {"enum":["uses","worked on"],"type":"string"}}"#
+                    .to_owned()
+            )
+        );
+        assert!(related.does.ends_with("or is []: uses, worked on."), "{}", related.does);
         assert_eq!(names(&all), ["search", "open", "calculate", "answer", "graph", "sql", "call"]);
         let told = described(&AgentOffers::default());
         for word in ["graph", "sql", "call", "filter", "pipeline"] {

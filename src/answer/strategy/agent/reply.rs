@@ -10,7 +10,7 @@
 use serde_json::{Map, Value, json};
 
 use super::action::{
-    AgentAction, AgentOffers, AgentSearch, AgentTurn, ToolArgument, ToolCall, ToolOffer,
+    AgentAction, AgentOffers, AgentSearch, AgentTurn, AgentWalk, ToolArgument, ToolCall, ToolOffer,
 };
 use super::as_tools;
 use super::offered::{MOST_CHUNKS, OPERATORS};
@@ -208,7 +208,7 @@ impl Wish<'_> {
         match name {
             "search" => Ok(AgentAction::Search(self.search()?)),
             "open" => self.open(read),
-            "graph" if self.offers.graph => Ok(AgentAction::Graph(self.text("entity")?)),
+            "graph" if self.offers.graph => Ok(AgentAction::Graph(self.walk()?)),
             "sql" if self.offers.sql => Ok(AgentAction::Sql(self.text("question")?)),
             "calculate" => Ok(AgentAction::Calculate(self.text("expression")?)),
             "call" if !self.offers.tools.is_empty() => Ok(AgentAction::Call(self.call()?)),
@@ -237,6 +237,27 @@ impl Wish<'_> {
 
     fn said(&self, member: &str) -> &str {
         self.step.get(member).and_then(Value::as_str).unwrap_or_default().trim()
+    }
+
+    fn walk(&self) -> Wished<AgentWalk> {
+        let entity = self.text("entity")?;
+        let known = &self.offers.predicates;
+        let named = match self.step.get("predicates") {
+            None | Some(Value::Null) => Vec::new(),
+            Some(named) => named.as_array().cloned().ok_or("\"predicates\" must be an array")?,
+        };
+        let mut predicates: Vec<String> = Vec::new();
+        for name in named {
+            match known.iter().find(|it| name.as_str() == Some(it.as_str())) {
+                Some(it) if predicates.contains(it) => {}
+                Some(it) => predicates.push(it.clone()),
+                None if known.is_empty() => return Err("there are no predicates".to_owned()),
+                None => {
+                    return Err(format!("\"predicates\" must be among {}", known.join(", ")));
+                }
+            }
+        }
+        Ok(AgentWalk { entity, predicates })
     }
 
     /// A text that is there and not too long.
@@ -388,6 +409,7 @@ mod tests {
             ],
             pipelines: vec!["docs".to_owned(), "tickets".to_owned()],
             graph: true,
+            predicates: vec!["uses".to_owned(), "worked on".to_owned()],
             sql: true,
             tools: vec![tool("double", vec![numbers, list]), tool("now", Vec::new())],
         }
@@ -433,6 +455,12 @@ mod tests {
         );
         check(json!({"do": "open", "number": 3}), Ok("open source 3"));
         check(json!({"do": "graph", "entity": "Eve"}), Ok("graph \"Eve\""));
+        check(json!({"do": "graph", "entity": "Eve", "predicates": []}), Ok("graph \"Eve\""));
+        check(json!({"do": "graph", "entity": "Eve", "predicates": null}), Ok("graph \"Eve\""));
+        check(
+            json!({"do": "graph", "entity": "Eve", "predicates": ["worked on", "uses", "uses"]}),
+            Ok("graph \"Eve\", over worked on, uses"),
+        );
         check(json!({"do": "sql", "question": "How many?"}), Ok("sql \"How many?\""));
         check(json!({"do": "calculate", "expression": "1 + 1"}), Ok("calculate 1 + 1"));
         check(
@@ -481,6 +509,11 @@ mod tests {
             json!({"do": "calculate", "expression": "1".repeat(3000)}),
             "\"expression\" has 3000 characters, more than 2000",
         );
+        let over =
+            |predicates: Value| json!({"do": "graph", "entity": "Eve", "predicates": predicates});
+        refused(over(json!("uses")), "\"predicates\" must be an array");
+        refused(over(json!(["uses", "owns"])), "\"predicates\" must be among uses, worked on");
+        refused(over(json!([1])), "\"predicates\" must be among uses, worked on");
         refused(json!({"do": "answer", "text": ""}), "\"text\" of the answer is empty");
         refused(
             json!({"do": "delete"}),
@@ -508,6 +541,9 @@ mod tests {
 
     #[test]
     fn what_was_not_offered_is_no_wish() {
+        let bare = AgentOffers { graph: true, ..AgentOffers::default() };
+        let over = json!({"do": "graph", "entity": "Eve", "predicates": ["uses"]});
+        assert_eq!(wished(over, &bare), Err("there are no predicates".to_owned()));
         let none = AgentOffers::default();
         for step in [
             json!({"do": "graph", "entity": "Eve"}),

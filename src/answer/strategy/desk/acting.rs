@@ -106,7 +106,7 @@ impl Desk<'_> {
         let found = match action {
             AgentAction::Search(asked) => self.tools.search(asked)?,
             AgentAction::Open(number) => self.open(*number)?,
-            AgentAction::Graph(entity) => self.tools.graph(entity)?,
+            AgentAction::Graph(asked) => self.tools.graph(asked)?,
             AgentAction::Sql(question) => self.tools.rows(question, &mut self.ledger)?,
             AgentAction::Calculate(expression) => computed(expression),
             AgentAction::Call(call) => {

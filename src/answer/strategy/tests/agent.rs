@@ -4,8 +4,8 @@ use serde_json::json;
 
 use super::*;
 use crate::answer::strategy::agent::{
-    ActionOutcome, AgentHost, AgentOffers, AgentSearch, ArgumentKind, StepPrompt, ToolArgument,
-    ToolCall, ToolOffer,
+    ActionOutcome, AgentHost, AgentOffers, AgentSearch, AgentWalk, ArgumentKind, StepPrompt,
+    ToolArgument, ToolCall, ToolOffer,
 };
 use crate::prompt::tools::{RequestedCall, ToolReply, ToolUse};
 
@@ -73,8 +73,10 @@ impl AgentHost for Scripted {
         Ok(ActionOutcome::Found(vec![Source::Chunk(passage(around, 1))], None))
     }
 
-    fn graph(&mut self, entity: &str) -> Result<ActionOutcome<Source>> {
-        self.acting.done.push(format!("graph {entity}"));
+    fn graph(&mut self, asked: &AgentWalk) -> Result<ActionOutcome<Source>> {
+        let AgentWalk { entity, predicates } = asked;
+        let over = if predicates.is_empty() { "" } else { " over " };
+        self.acting.done.push(format!("graph {entity}{over}{}", predicates.join(", ")));
         let paths = "Ghent - mill".to_owned();
         Ok(ActionOutcome::Found(vec![Source::Chunk(passage(50, 1))], Some(paths)))
     }
@@ -128,6 +130,7 @@ pub fn all() -> AgentOffers {
     AgentOffers {
         columns: vec![("year".to_owned(), "integer".to_owned())],
         graph: true,
+        predicates: vec!["owns".to_owned()],
         sql: true,
         tools: vec![tool("weather"), tool("broken"), tool("slow")],
         ..AgentOffers::default()
@@ -219,7 +222,7 @@ fn a_document_is_opened_around_a_source() {
 #[test]
 fn graph_query_and_function_find_sources() {
     let script = [
-        step(json!({"do": "graph", "entity": "Ghent"})),
+        step(json!({"do": "graph", "entity": "Ghent", "predicates": ["owns"]})),
         step(json!({"do": "sql", "question": "How many?"})),
         "{\"reason\": \"orders\", \"answerable\": true, \"sql\": \"SELECT 1\"}",
         step(json!({"do": "call", "tool": "weather", "with": {"city": "Ghent"}})),
@@ -228,7 +231,7 @@ fn graph_query_and_function_find_sources() {
     let done = work(all(), json!({}), &script);
     assert_eq!(
         done.tools.acting.done,
-        ["graph Ghent", "sql How many?", "weather {\"city\":\"Ghent\"}"]
+        ["graph Ghent over owns", "sql How many?", "weather {\"city\":\"Ghent\"}"]
     );
     assert_eq!(done.steps(), ["agent", "agent", "query", "agent", "agent"]);
     assert_eq!(done.text(), "A [2]. B [3].");

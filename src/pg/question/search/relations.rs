@@ -24,6 +24,14 @@ impl Search {
         }
     }
 
+    /// What relations there are; `None` where there are none that the caller may read.
+    pub fn all_relations(&self) -> Result<Option<RelationMenu>> {
+        let pipeline = self.pipeline();
+        let is_there =
+            EntityGraph::readable(pipeline)?.is_some() && RelationGraph::is_readable(pipeline)?;
+        is_there.then(|| self.relation_menu("", &[])).transpose()
+    }
+
     /// The paths over what was picked, by rows that the filter lets pass.
     pub fn related(&self, picked: &PickedRelations) -> Result<Vec<EntityPath>> {
         let paths = self.as_it_is(|statements| {

@@ -7,12 +7,14 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::{Session, ask_last, nobody_to_ask, sampling};
+use super::{Session, around, ask_last, nobody_to_ask, sampling};
 use crate::answer::strategy::agent::{
-    ActionOutcome, AgentHost, AgentOffers, AgentSearch, StepPrompt, ToolCall,
+    ActionOutcome, AgentHost, AgentOffers, AgentSearch, AgentWalk, StepPrompt, ToolCall,
 };
 use crate::answer::strategy::{BudgetLedger, Limits, ModelReply};
 use crate::error::{Error, ErrorKind, Result};
+use crate::graph::relations::pick::PickedRelations;
+use crate::graph::relations::{named, phrases};
 use crate::pg::agent_tools::{self, AgentTool, ToolLimits};
 use crate::pg::question::search::{Connections, Narrowing};
 use crate::pg::ragd::generate::request;
@@ -48,6 +50,7 @@ impl AgentHost for Session<'_> {
             columns: columns.map(|it| (it.bare(), it.sql_type.clone())).collect(),
             pipelines: if pipelines.len() > 1 { pipelines } else { Vec::new() },
             graph: self.search.has_graph()?,
+            predicates: self.search.predicates()?,
             sql: text_to_sql::is_granted()?,
             tools: tools.into_iter().map(|it| it.offer).collect(),
         })
@@ -109,7 +112,11 @@ impl AgentHost for Session<'_> {
         })
     }
 
-    fn graph(&mut self, entity: &str) -> Result<ActionOutcome<Source>> {
+    fn graph(&mut self, asked: &AgentWalk) -> Result<ActionOutcome<Source>> {
+        let AgentWalk { entity, predicates } = asked;
+        if !predicates.is_empty() {
+            return outcome(self.related_to(entity, predicates.clone()));
+        }
         let mut paths = Vec::new();
         let found = self.timed(|search| {
             trace::found("graph", String::new, || {
@@ -195,6 +202,20 @@ impl Session<'_> {
         let rows = text_to_sql::sources((question, found), &self.writing.sql, ledger, session);
         self.retrieving += begun.elapsed();
         rows
+    }
+
+    /// What is stated of an entity, and of what that leads to, with some predicates; and the paths in words.
+    fn related_to(
+        &mut self,
+        entity: &str,
+        predicates: Vec<String>,
+    ) -> Result<(Vec<Source>, Option<String>)> {
+        let entities = named(entity).into_iter().collect();
+        let picked = PickedRelations { entities, asked: phrases(entity), predicates };
+        let found = self.timed(|search| around::related(&picked, search))?;
+        let paths = found.told(&found.sources.iter().map(Source::id).collect()).join("; ");
+        let note = (!paths.is_empty()).then_some(paths);
+        Ok((found.sources, note))
     }
 
     /// The function that was offered by this name, as long as it is there.
