@@ -42,6 +42,51 @@ def test_retrieve(client: Client) -> None:
     assert {it.pipeline for it in client.retrieve("printer", pipeline=["page", "ticket"])} == {"page", "ticket"}
 
 
+def test_pages_of_what_is_found(client: Client) -> None:
+    both = [it.source_key for it in client.retrieve("password", k=2)]
+    pages = [client.retrieve("password", k=1, offset=offset)[0] for offset in (0, 1)]
+    assert [it.source_key for it in pages] == both and [it.rank for it in pages] == [1, 2]
+    kept = {"retrieve": {"threshold": 0.0}}
+    assert client.retrieve("password", k=1, offset=1, options=kept)[0].source_key == both[1]
+    assert kept == {"retrieve": {"threshold": 0.0}}
+    with pytest.raises(pg_rag.InvalidArgumentError, match="offset"):
+        client.retrieve("password", offset=-1)
+
+
+def test_a_vector_of_ones_own(client: Client) -> None:
+    vector = client.embed_query(REFUND)
+    for question in (None, "", REFUND):
+        for given in (vector, tuple(vector), (it for it in vector)):
+            assert client.retrieve(question, query_vector=given, k=1)[0].source_key == "2"
+    with pytest.raises(RagError) as failed:
+        client.retrieve(None, query_vector=[1.0, 2.0])
+    assert failed.value.sqlstate == "22000"
+    with pytest.raises(TypeError, match="is no str"):
+        client.retrieve(None, query_vector="[1,2]")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="NoneType"):
+        client.retrieve(None)
+
+
+def test_many_questions_at_once(client: Client) -> None:
+    found = client.retrieve_batch([REFUND, None, "Passwort vergessen"], k=1)
+    assert [[it.source_key for it in chunks] for chunks in found] == [["2"], [], ["3"]]
+    assert found[0] == client.retrieve(REFUND, k=1)
+    assert client.retrieve_batch([]) == []
+    assert client.retrieve_batch(["password"] * 3, filter={"year": {"gt": 2030}}) == [[], [], []]
+    second = client.retrieve_batch(["password"], k=1, offset=1, pipeline="page")
+    assert second[0][0].rank == 2
+    with pytest.raises(TypeError, match="a list of questions"):
+        client.retrieve_batch(REFUND)
+
+
+async def test_asynchronous_searches(client: Client, async_client: AsyncClient) -> None:
+    vector = client.embed_query(REFUND)
+    assert (await async_client.retrieve(None, query_vector=vector, k=1))[0].source_key == "2"
+    assert (await async_client.retrieve("password", k=1, offset=1))[0].rank == 2
+    questions = [REFUND, "password"]
+    assert await async_client.retrieve_batch(questions, k=2) == client.retrieve_batch(questions, k=2)
+
+
 def test_stream(client: Client) -> None:
     with client.stream(REFUND) as stream:
         pieces = list(stream)

@@ -31,6 +31,21 @@ async def test_an_asynchronous_retriever(client: Client, async_client: AsyncClie
         assert (await retriever.ainvoke(REFUND))[0].metadata["source_key"] == "2"
 
 
+async def test_retrieving_by_vectors_pages_and_batches(client: Client, async_client: AsyncClient) -> None:
+    vector = client.embed_query(REFUND)
+    for given in (None, async_client):
+        retriever = PgRagRetriever(client=client, async_client=given, k=1)
+        assert retriever.invoke("", query_vector=vector)[0].metadata["source_key"] == "2"
+        assert (await retriever.ainvoke("", query_vector=vector))[0].metadata["source_key"] == "2"
+        found = retriever.retrieve_batch([REFUND, "Passwort"])
+        assert [it[0].metadata["source_key"] for it in found] == ["2", "3"]
+        assert await retriever.aretrieve_batch([REFUND, "Passwort"]) == found
+        assert retriever.retrieve_batch(["Passwort"], filter={"lang": "en"})[0][0].metadata["lang"] == "en"
+    second = PgRagRetriever(client=client, k=1, offset=1)
+    assert second.invoke("password")[0].metadata["rank"] == 2
+    assert second.invoke("password", offset=0)[0].metadata["rank"] == 1
+
+
 async def test_embeddings(client: Client, async_client: AsyncClient) -> None:
     embeddings = PgRagEmbeddings(client)
     documents, query = embeddings.embed_documents(["a", "b"]), embeddings.embed_query("a")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
 from llama_index.core.base.response.schema import AsyncStreamingResponse, Response, StreamingResponse
-from llama_index.core.schema import MetadataMode, TextNode
+from llama_index.core.schema import MetadataMode, QueryBundle, TextNode
 
 from pg_rag import AsyncClient, Client
 from pg_rag.llamaindex import PgRagEmbedding, PgRagQueryEngine, PgRagRetriever
@@ -25,6 +26,23 @@ async def test_an_asynchronous_retriever(client: Client, async_client: AsyncClie
     for given in (None, async_client):
         found = await PgRagRetriever(client, async_client=given, k=1).aretrieve(REFUND)
         assert found[0].node.metadata["source_key"] == "2"
+
+
+async def test_retrieving_by_vectors_pages_and_batches(client: Client, async_client: AsyncClient) -> None:
+    vector = client.embed_query(REFUND)
+    for given in (None, async_client):
+        retriever = PgRagRetriever(client, async_client=given, k=1)
+        bundle = QueryBundle("", embedding=vector)
+        assert retriever.retrieve(bundle)[0].node.metadata["source_key"] == "2"
+        assert (await retriever.aretrieve(bundle))[0].node.metadata["source_key"] == "2"
+        found = retriever.retrieve_batch([REFUND, "Passwort"])
+        assert [it[0].node.metadata["source_key"] for it in found] == ["2", "3"]
+        again = await retriever.aretrieve_batch([REFUND, "Passwort"])
+        assert [it[0].node.node_id for it in again] == [it[0].node.node_id for it in found]
+    first, second = (PgRagRetriever(client, k=1, offset=offset).retrieve("password")[0] for offset in (0, 1))
+    assert first.node.node_id != second.node.node_id
+    with pytest.raises(TypeError, match="of one question"):
+        PgRagRetriever(client, query_vector=vector).retrieve_batch([REFUND])
 
 
 async def test_embedding(client: Client, async_client: AsyncClient) -> None:

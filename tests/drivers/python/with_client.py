@@ -29,6 +29,23 @@ for chunk in rag.retrieve("forgotten password", k=2, filter={"lang": ["en", "fr"
 # endregion
 assert chunk.rank == 2
 
+# region page
+second = rag.retrieve("password", k=1, offset=1)
+# endregion
+assert second[0].rank == 2
+
+# region batch
+for chunks in rag.retrieve_batch(["How long does a refund take?", "forgotten password"], k=1):
+    print([chunk.source_key for chunk in chunks])
+# endregion
+assert chunks[0].source_key == "1"
+
+# region vector
+vector = rag.embed_query("forgotten password")
+near = rag.retrieve(None, query_vector=vector, k=1)
+# endregion
+assert near[0].source_key == "1"
+
 # region stream
 with rag.stream("How long does a refund take?") as stream:
     for piece in stream:

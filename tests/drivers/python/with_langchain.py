@@ -18,6 +18,14 @@ for document in retriever.invoke("forgotten password"):
 # endregion
 assert retriever.invoke("forgotten password")[0].metadata["source_key"] == "1"
 
+# region batch
+for documents in retriever.retrieve_batch(["forgotten password", "refund"]):
+    print([document.metadata["title"] for document in documents])
+near = retriever.invoke("", query_vector=client.embed_query("forgotten password"), k=1)
+second = retriever.invoke("password", k=1, offset=1)
+# endregion
+assert near[0].metadata["source_key"] == "1" and second[0].metadata["rank"] == 2
+
 # region chat
 chat = ChatPgRag(client=client)
 message = chat.invoke("How long does a refund take?")

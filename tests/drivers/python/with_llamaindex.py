@@ -18,6 +18,16 @@ for found in retriever.retrieve("forgotten password"):
 # endregion
 assert retriever.retrieve("forgotten password")[0].node.metadata["source_key"] == "1"
 
+# region batch
+from llama_index.core.schema import QueryBundle  # noqa: E402
+
+for nodes in retriever.retrieve_batch(["forgotten password", "refund"]):
+    print([found.node.metadata["title"] for found in nodes])
+near = retriever.retrieve(QueryBundle("", embedding=client.embed_query("forgotten password")))
+second = PgRagRetriever(client, k=1, offset=1).retrieve("password")
+# endregion
+assert near[0].node.metadata["source_key"] == "1" and len(second) == 1
+
 # region engine
 engine = PgRagQueryEngine(client, filter={"lang": "en"})
 response = engine.query("How long does a refund take?")

@@ -22,7 +22,7 @@ from ._errors import (
     UnknownObjectError,
 )
 from ._results import Answer, Chunk, Citation, Claim, ContextChunk, UnresolvedMarker
-from ._statements import AskOptions, RetrieveOptions
+from ._statements import AskOptions, RetrieveOptions, SearchOptions
 
 __all__ = [
     "AmbiguousPipelineError",
@@ -47,6 +47,7 @@ __all__ = [
     "ProviderTimeoutError",
     "RagError",
     "RetrieveOptions",
+    "SearchOptions",
     "Source",
     "UnavailableError",
     "UnknownObjectError",

@@ -13,8 +13,8 @@ from psycopg.rows import dict_row
 from . import _statements as statements
 from ._connections import AsyncConnections, AsyncSource, async_pool_of
 from ._errors import translated
-from ._results import Answer, Chunk, answer_of, build
-from ._statements import AskOptions, RetrieveOptions, Statement
+from ._results import Answer, Chunk, answer_of, build, by_question
+from ._statements import AskOptions, RetrieveOptions, SearchOptions, Statement
 from ._stream import Pieces
 
 if TYPE_CHECKING:
@@ -67,10 +67,19 @@ class AsyncClient:
         rows = await self._rows(statements.rows_of(self._schema, "rag_answer_details", self._asked(question, how)))
         return answer_of(rows[0]["answer"], rows[0])
 
-    async def retrieve(self, question: str, **how: Unpack[RetrieveOptions]) -> list[Chunk]:
-        """Find the chunks that speak of a question, best first."""
+    async def retrieve(self, question: str | None, **how: Unpack[RetrieveOptions]) -> list[Chunk]:
+        """Find the chunks that speak of a question, or are near a vector, best first."""
         rows = await self._rows(statements.rows_of(self._schema, "rag_retrieve", self._asked(question, how)))
         return [build(Chunk, row) for row in rows]
+
+    async def retrieve_batch(self, questions: Sequence[str | None], **how: Unpack[SearchOptions]) -> list[list[Chunk]]:
+        """Find the chunks that speak of each of many questions, which are embedded in batches, in one call.
+
+        The lists are in the order of the questions; that of a question that is None is empty.
+        """
+        asked = statements.questions(questions, self._with_pipeline(how))
+        rows = await self._rows(statements.rows_of(self._schema, "rag_retrieve_batch", asked))
+        return by_question(rows, len(questions))
 
     def stream(self, question: str, **how: Unpack[AskOptions]) -> AsyncAnswerStream:
         """Answer a question in pieces, each as soon as it is written."""
@@ -106,10 +115,11 @@ class AsyncClient:
     def _single(self) -> str | None:
         return self._pipeline if isinstance(self._pipeline, str) else None
 
-    def _asked(self, question: str, how: Any) -> dict[str, Any]:
-        if how.get("pipeline") is None:
-            how = {**how, "pipeline": self._pipeline}
-        return statements.question(question, how)
+    def _asked(self, question: str | None, how: Any) -> dict[str, Any]:
+        return statements.question(question, self._with_pipeline(how))
+
+    def _with_pipeline(self, how: Any) -> dict[str, Any]:
+        return {**how, "pipeline": self._pipeline} if how.get("pipeline") is None else how
 
     async def _rows(self, statement: Statement) -> list[dict[str, Any]]:
         with translated():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any, TypeVar
 from uuid import UUID
@@ -149,6 +149,14 @@ def build(kind: type[T], values: Mapping[str, Any]) -> T:
     """Make a result of the members that it knows, so that a newer server may say more."""
     known = {field.name for field in fields(kind)}  # type: ignore[arg-type]
     return kind(**{name: value for name, value in values.items() if name in known})
+
+
+def by_question(rows: Iterable[Mapping[str, Any]], count: int) -> list[list[Chunk]]:
+    """Make a list of chunks for each of `count` questions, of the rows of `rag_retrieve_batch`."""
+    lists: list[list[Chunk]] = [[] for _ in range(count)]
+    for row in rows:
+        lists[row["question_no"] - 1].append(build(Chunk, row))
+    return lists
 
 
 def answer_of(text: str | None, details: Mapping[str, Any]) -> Answer:

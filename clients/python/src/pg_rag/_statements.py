@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from itertools import count
@@ -19,22 +19,33 @@ if TYPE_CHECKING:
 Statement: TypeAlias = "tuple[sql.Composed, list[Any]]"
 
 
-class RetrieveOptions(TypedDict, total=False):
-    """What may be said with `retrieve`. What is left out, or None, is left to the pipeline.
+class SearchOptions(TypedDict, total=False):
+    """What may be said with `retrieve_batch`. What is left out, or None, is left to the pipeline.
 
-    `pipeline` is a name, a list of names, `"auto"` or `"*"`. `k` is how many chunks are wanted. `mode` is `"hybrid"`,
-    `"dense"` or `"lexical"`. `filter` are conditions over metadata. `rewrite` and `rerank` are those of
-    `rag_retrieve`.
+    `pipeline` is a name, a list of names, `"auto"` or `"*"`. `k` is how many chunks are wanted, and `offset` how many
+    are passed over before them. `mode` is `"hybrid"`, `"dense"` or `"lexical"`. `filter` are conditions over metadata.
+    `rewrite` and `rerank` are those of `rag_retrieve`.
     `options` is the object of options of a question, in groups such as `{"retrieve": {"threshold": 0.3}}`.
     """
 
     pipeline: str | Sequence[str] | None
     k: int | None
+    offset: int | None
     mode: str | None
     filter: Mapping[str, Any] | None
     rewrite: str | None
     rerank: str | None
     options: Mapping[str, Any] | None
+
+
+class RetrieveOptions(SearchOptions, total=False):
+    """What may be said with `retrieve`: what `retrieve_batch` takes, and a vector of one's own.
+
+    `query_vector` is looked up in the place of the question's vector, as a list of numbers, an array of NumPy or
+    anything else that yields numbers; the question may then be None or empty.
+    """
+
+    query_vector: Iterable[float] | None
 
 
 class AskOptions(TypedDict, total=False):
@@ -56,8 +67,8 @@ class AskOptions(TypedDict, total=False):
 
 
 # Values have their types written beside them: most drivers, psycopg among them, send texts without one, and functions
-# with named arguments are found by type.
-_TYPES = {
+# with named arguments are found by type. That of a vector is in whatever schema pgvector is, so it is sent without one.
+_TYPES: dict[str, str | None] = {
     "comment": "text",
     "filter": "jsonb",
     "input": "text",
@@ -68,7 +79,9 @@ _TYPES = {
     "model": "text",
     "options": "jsonb",
     "pipeline": "text",
+    "query_vector": None,
     "question": "text",
+    "questions": "text[]",
     "rerank": "text",
     "rewrite": "text",
     "score": "real",
@@ -91,9 +104,7 @@ def call(schema: str | None, function: str, arguments: Mapping[str, Any]) -> Sta
     unknown = given.keys() - _TYPES.keys()
     if unknown:
         raise TypeError(f"unknown argument {min(unknown)!r}")
-    named = sql.SQL(", ").join(
-        sql.SQL("{} => %s::{}").format(sql.Identifier(_NAMES.get(name, name)), sql.SQL(_TYPES[name])) for name in given
-    )
+    named = sql.SQL(", ").join(_argument(name) for name in given)
     return sql.SQL("{}({})").format(_name(schema, function), named), [_value(it) for it in given.values()]
 
 
@@ -109,20 +120,23 @@ def value_of(schema: str | None, function: str, arguments: Mapping[str, Any]) ->
     return sql.SQL("SELECT {} AS value").format(called), values
 
 
-def question(text: str, how: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of a question: several pipelines as one value, a conversation among the options."""
-    arguments = {"question": text, **how}
+def question(text: str | None, how: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a question: several pipelines as one value, a page and a conversation as options."""
+    arguments = _asked(how)
+    vector = arguments.pop("query_vector", None)
+    if vector is not None:
+        arguments["query_vector"] = _vector(vector)
+        text = "" if text is None else text
     if not isinstance(text, str):
         raise TypeError(f"a question is a str, not {type(text).__name__}")
-    pipeline = arguments.get("pipeline")
-    if pipeline is not None and not isinstance(pipeline, str):
-        arguments["pipeline"] = _array(pipeline)
-    conversation = arguments.pop("conversation", None)
-    if conversation is not None:
-        options = dict(arguments.get("options") or {})
-        options["answer"] = {**(options.get("answer") or {}), "conversation": str(conversation)}
-        arguments["options"] = options
-    return arguments
+    return {"question": text, **arguments}
+
+
+def questions(texts: Sequence[str | None], how: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of several questions."""
+    if isinstance(texts, str):
+        raise TypeError("retrieve_batch() takes a list of questions: retrieve() takes a single one")
+    return {"questions": list(texts), **_asked(how)}
 
 
 def query_embedding(schema: str | None, text: str, model: str | None) -> Statement:
@@ -153,6 +167,37 @@ def cursor_name() -> str:
 def timeout(seconds: float | timedelta | None) -> timedelta | None:
     """Return a time to wait as PostgreSQL takes it."""
     return timedelta(seconds=seconds) if isinstance(seconds, (int, float)) else seconds
+
+
+def _asked(how: Mapping[str, Any]) -> dict[str, Any]:
+    arguments = dict(how)
+    pipeline = arguments.get("pipeline")
+    if pipeline is not None and not isinstance(pipeline, str):
+        arguments["pipeline"] = _array(pipeline)
+    offset, conversation = arguments.pop("offset", None), arguments.pop("conversation", None)
+    if offset is not None:
+        _add_option(arguments, "retrieve", "offset", offset)
+    if conversation is not None:
+        _add_option(arguments, "answer", "conversation", str(conversation))
+    return arguments
+
+
+def _add_option(arguments: dict[str, Any], group: str, name: str, value: Any) -> None:
+    options = dict(arguments.get("options") or {})
+    options[group] = {**(options.get(group) or {}), name: value}
+    arguments["options"] = options
+
+
+def _vector(values: Iterable[float]) -> str:
+    if isinstance(values, (str, bytes)):
+        raise TypeError(f"a query_vector has numbers, and is no {type(values).__name__}")
+    return "[" + ",".join(repr(float(value)) for value in values) + "]"
+
+
+def _argument(name: str) -> sql.Composed:
+    kind = _TYPES[name]
+    cast = sql.SQL("" if kind is None else f"::{kind}")
+    return sql.SQL("{} => %s{}").format(sql.Identifier(_NAMES.get(name, name)), cast)
 
 
 def _name(schema: str | None, function: str) -> sql.Identifier:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, cast
 from uuid import UUID
 
@@ -20,11 +21,12 @@ from langchain_core.outputs import ChatGeneration, ChatGenerationChunk, ChatResu
 from langchain_core.retrievers import BaseRetriever
 from langchain_core.runnables import run_in_executor
 from pydantic import Field
+from typing_extensions import Unpack
 
 from ._async_client import AsyncClient
 from ._client import Client
 from ._results import Answer, Chunk
-from ._statements import AskOptions, RetrieveOptions
+from ._statements import AskOptions, RetrieveOptions, SearchOptions
 
 __all__ = ["ChatPgRag", "PgRagEmbeddings", "PgRagRetriever"]
 
@@ -34,21 +36,35 @@ class PgRagRetriever(BaseRetriever):
 
     A document's `metadata` has the metadata columns of the chunk, and beside them `source_key`, `pipeline`, `chunk_id`,
     `chunk_no`, `start_char`, `end_char`, `heading`, `score` and `rank`. What a field leaves at None is left to the
-    pipeline. Without `async_client`, `ainvoke` calls `client` in a thread.
+    pipeline. The fields may also be given to a call, as `query_vector` is, a vector that is looked up in the place of
+    the question's. Without `async_client`, the asynchronous methods call `client` in a thread.
     """
 
     client: Client = Field(exclude=True)
     async_client: AsyncClient | None = Field(default=None, exclude=True)
     pipeline: str | list[str] | None = None
     k: int | None = None
+    offset: int | None = None
     mode: str | None = None
     filter: dict[str, Any] | None = None
     rewrite: str | None = None
     rerank: str | None = None
     options: dict[str, Any] | None = None
 
+    def retrieve_batch(self, queries: Sequence[str], **how: Unpack[SearchOptions]) -> list[list[Document]]:
+        """Find the documents of each of many questions in one call, without callbacks; `batch` makes many calls."""
+        found = self.client.retrieve_batch(queries, **cast(SearchOptions, self._how(how)))
+        return [[_document(chunk) for chunk in chunks] for chunks in found]
+
+    async def aretrieve_batch(self, queries: Sequence[str], **how: Unpack[SearchOptions]) -> list[list[Document]]:
+        """Find the documents of each of many questions in one call, without callbacks."""
+        if self.async_client is None:
+            return await run_in_executor(None, partial(self.retrieve_batch, queries, **how))
+        found = await self.async_client.retrieve_batch(queries, **cast(SearchOptions, self._how(how)))
+        return [[_document(chunk) for chunk in chunks] for chunks in found]
+
     def _how(self, how: Mapping[str, Any]) -> RetrieveOptions:
-        own = {name: getattr(self, name) for name in RetrieveOptions.__annotations__}
+        own = {name: getattr(self, name) for name in SearchOptions.__annotations__}
         return cast(RetrieveOptions, {**own, **how})
 
     def _get_relevant_documents(

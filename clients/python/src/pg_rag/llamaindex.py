@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from llama_index.core.base.base_query_engine import BaseQueryEngine
@@ -30,7 +30,7 @@ from typing_extensions import Unpack
 from ._async_client import AsyncAnswerStream, AsyncClient
 from ._client import AnswerStream, Client
 from ._results import Answer, Chunk, ContextChunk
-from ._statements import AskOptions, RetrieveOptions
+from ._statements import AskOptions, RetrieveOptions, SearchOptions
 
 __all__ = ["PgRagEmbedding", "PgRagQueryEngine", "PgRagRetriever"]
 
@@ -39,8 +39,8 @@ class PgRagRetriever(BaseRetriever):
     """Finds the chunks of a pipeline that speak of a question.
 
     A node's metadata has the metadata columns of the chunk, and `source_key`, `pipeline` and `heading`; its source is
-    the row of the table. Arguments are those of `Client.retrieve`. Without `async_client`, `aretrieve` calls `client`
-    in a thread.
+    the row of the table. Arguments are those of `Client.retrieve`. A `QueryBundle` with an `embedding` is looked up by
+    that. Without `async_client`, the asynchronous methods call `client` in a thread.
     """
 
     def __init__(
@@ -57,13 +57,37 @@ class PgRagRetriever(BaseRetriever):
         self._async_client = async_client
         self._how = how
 
+    def retrieve_batch(self, queries: Sequence[str]) -> list[list[NodeWithScore]]:
+        """Find the nodes of each of many questions in one call, without callbacks."""
+        found = self._client.retrieve_batch(queries, **self._of_batch())
+        return [[_node(chunk) for chunk in chunks] for chunks in found]
+
+    async def aretrieve_batch(self, queries: Sequence[str]) -> list[list[NodeWithScore]]:
+        """Find the nodes of each of many questions in one call, without callbacks."""
+        if self._async_client is None:
+            return await asyncio.to_thread(self.retrieve_batch, queries)
+        found = await self._async_client.retrieve_batch(queries, **self._of_batch())
+        return [[_node(chunk) for chunk in chunks] for chunks in found]
+
+    def _of_batch(self) -> SearchOptions:
+        if self._how.get("query_vector") is not None:
+            raise TypeError("a query_vector is that of one question: leave it out to retrieve a batch")
+        return cast(SearchOptions, {name: it for name, it in self._how.items() if name != "query_vector"})
+
+    def _of(self, query_bundle: QueryBundle) -> RetrieveOptions:
+        if query_bundle.embedding is None:
+            return self._how
+        return {**self._how, "query_vector": query_bundle.embedding}
+
     def _retrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
-        return [_node(chunk) for chunk in self._client.retrieve(query_bundle.query_str, **self._how)]
+        found = self._client.retrieve(query_bundle.query_str, **self._of(query_bundle))
+        return [_node(chunk) for chunk in found]
 
     async def _aretrieve(self, query_bundle: QueryBundle) -> list[NodeWithScore]:
         if self._async_client is None:
             return await asyncio.to_thread(self._retrieve, query_bundle)
-        return [_node(chunk) for chunk in await self._async_client.retrieve(query_bundle.query_str, **self._how)]
+        found = await self._async_client.retrieve(query_bundle.query_str, **self._of(query_bundle))
+        return [_node(chunk) for chunk in found]
 
 
 class PgRagEmbedding(BaseEmbedding):
