@@ -9,6 +9,7 @@
 
 mod lost;
 mod own_figures;
+mod row_estimates;
 
 use std::collections::{HashMap, HashSet};
 
@@ -17,6 +18,8 @@ use pgrx::spi::SpiHeapTupleData;
 
 use self::lost::{LostShard, attempt, noticing_loss};
 pub use self::own_figures::{database_number, own_statistics};
+use self::row_estimates::ManyRows;
+pub use self::row_estimates::register_row_estimates;
 use super::Search;
 use super::filter_sql::FilterSql;
 use super::statement::Statements;
@@ -79,12 +82,12 @@ pub(super) fn found(shards: &[&Shard], of: impl Fn(&str, &str, &str) -> String) 
     render(query!(shard.found), &[("branches", &branches.join("\nUNION ALL\n"))])
 }
 
-/// Has the shards sort what they send, until this is dropped. Of a foreign table without statistics the planner expects a
-/// few rows, which it would sort here: then all that match would travel, and one shard after the other would be read.
-pub(super) fn sorted_there() -> LocalSettings {
+/// Has the shards sort and cut what they send, until this is dropped.
+pub(super) fn sorted_there() -> (ManyRows, LocalSettings) {
     let mut settings = LocalSettings::new();
-    settings.set(c"enable_sort", c"off");
-    settings
+    // What so many rows would cost is no reason to compile a plan that asks others for a few.
+    settings.set(c"jit", c"off");
+    (ManyRows::expect(), settings)
 }
 
 /// How many chunks each shard is asked for, of which the best `most` of all are wanted: its share if they are spread
