@@ -12,6 +12,7 @@
 
 use std::ops::Range;
 
+use super::directive::is_directive;
 use crate::text::preamble::Preamble;
 
 /// What a stretch of lines is.
@@ -75,7 +76,7 @@ fn begins_in_code(content: &str) -> bool {
 /// What one line says about the layout; ranges are of the text without its marker.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum BlockLine {
-    /// Only white space.
+    /// Only white space, or a sign for a site generator.
     Blank,
     /// A fence of backticks or tildes, with the word behind it.
     Fence(Range<usize>),
@@ -108,7 +109,7 @@ impl Layout {
     fn add(&mut self, content: &str, line: Range<usize>) {
         match (classify(content, line.clone()), self.fence.clone()) {
             (BlockLine::Fence(_), Some(_)) => self.end_fence(None),
-            (BlockLine::Blank, Some(_)) => {}
+            (BlockLine::Blank, Some(_)) if trim(content, line.clone()).is_empty() => {}
             (_, Some(language)) => {
                 self.extend(line.start..trim(content, line).end, BlockKind::Code, &language);
             }
@@ -190,7 +191,7 @@ pub(super) fn classify(content: &str, line: Range<usize>) -> BlockLine {
         text = trim(content, text.start + 1..text.end);
     }
     let shown = &content[text.clone()];
-    if shown.is_empty() {
+    if shown.is_empty() || is_directive(shown) {
         BlockLine::Blank
     } else if shown.starts_with("```") || shown.starts_with("~~~") {
         BlockLine::Fence(language(content, text))

@@ -8,6 +8,7 @@
 //! can be beside the point but never made up. The steps, a file each:
 //!
 //! ```text
+//! directive        is this line one for a site generator?
 //! blocks           content → paragraphs, items, rows, code, headings
 //! units            → pieces that can be evidence
 //! part             a stretch of one, as words
@@ -36,6 +37,7 @@ mod blocks;
 mod candidates;
 mod choice;
 mod confidence;
+mod directive;
 pub mod gist;
 mod identifier;
 mod markup;

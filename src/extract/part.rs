@@ -53,13 +53,13 @@ impl UnitPart {
     }
 }
 
-/// Lines with commas between them, where they don't end with punctuation.
+/// Lines with commas between them, where they don't end with punctuation and the next one does not go on in a small letter.
 fn listed(text: &str) -> String {
     let mut list = String::new();
     for line in text.lines().map(single_line).filter(|line| !line.is_empty()) {
         if !list.is_empty() {
-            list +=
-                if list.ends_with(|c: char| c.is_alphanumeric() || c == ')') { ", " } else { " " };
+            let ends = list.ends_with(|c: char| c.is_alphanumeric() || c == ')');
+            list += if ends && !line.starts_with(char::is_lowercase) { ", " } else { " " };
         }
         list += &line;
     }
@@ -101,12 +101,15 @@ fn cells(row: &str) -> Vec<&str> {
 /// Columns of a screen up to which text is not wrapped.
 const NARROW: usize = 50;
 
-/// Whether no line of `text` was wrapped: all of them are short, or the next word would have had
-/// room in each.
+/// Whether no line of `text` was wrapped: all of them are short, or the next word would have had room in each, and they are of
+/// different lengths. One long line among others that are as good as full has an address in it.
 pub(super) fn is_unwrapped(text: &str) -> bool {
-    let widest = text.lines().map(UnicodeWidthStr::width).max().unwrap_or_default();
     let lines: Vec<&str> = text.lines().collect();
-    widest < NARROW || lines.windows(2).all(|pair| has_room(pair[0], pair[1], widest))
+    let widths: Vec<usize> = lines.iter().map(|line| line.width()).collect();
+    let widest = widths.iter().copied().max().unwrap_or_default();
+    let differ = || widths.iter().rev().skip(1).any(|width| 4 * width < 3 * widest);
+    let has_room = |pair: &[&str]| has_room(pair[0], pair[1], widest);
+    widest < NARROW || differ() && lines.windows(2).all(has_room)
 }
 
 /// Whether the line that `text` begins with was ended on purpose.
@@ -145,13 +148,20 @@ mod tests {
         assert!(!is_unwrapped(
             "The telescope stands on a mountain in the desert and is open to\nvisitors on clear nights."
         ));
+        assert!(!is_unwrapped(
+            "The pump is made by a company of one family that sells open pumps and\nclosed ones. Its rival is a \
+             [wholly free project](/community/of/the/project/), made by hundreds\nof people and companies."
+        ));
+        assert!(is_unwrapped(
+            "Monday to Friday 9-18\nSunday closed\nOn the first Saturday of each month we are open until noon only"
+        ));
         assert!(first_is_unwrapped(
             "Charger hot\nThe USB-C charger becomes hot when it is covered."
         ));
         assert!(!first_is_unwrapped("One line"));
         assert_eq!(
             listed("Monday 9-18\n\n Saturday 10-14 \nor\nlater."),
-            "Monday 9-18, Saturday 10-14, or, later."
+            "Monday 9-18, Saturday 10-14 or later."
         );
     }
 }

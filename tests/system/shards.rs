@@ -457,7 +457,11 @@ fn a_pipeline_over_shards_is_altered_restored_and_dropped() {
     assert_fails(&mut client, "DROP SERVER s1", &["2BP01"]);
     client.batch_execute("DROP SERVER s1 CASCADE").unwrap();
     assert_eq!(count(&mut client, "SELECT count(*) FROM rag.pipeline"), 0);
-    assert_fails(&mut restored, "SELECT rag_drop_pipeline('home')", &["2BP01", "other objects depend on it"]);
+    assert_fails(
+        &mut restored,
+        "SELECT rag_drop_pipeline('home')",
+        &["2BP01", "other objects depend on it"],
+    );
     restored.batch_execute("DROP VIEW mine; SELECT rag_drop_pipeline('home')").unwrap();
     for client in [&mut client, &mut restored] {
         let left = "SELECT count(*) FROM pg_class WHERE relname LIKE 'ho%\\_rag%'";
