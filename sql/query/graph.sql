@@ -8,7 +8,7 @@ CREATE TABLE {table} (
     mentions   integer NOT NULL,
     start_char integer,
     end_char   integer,
-    PRIMARY KEY (chunk_id, norm)
+    PRIMARY KEY (norm, chunk_id)
 )
 
 -- name: comment_table
@@ -21,7 +21,7 @@ COMMENT ON COLUMN {table}.start_char IS 'first character of its first place in t
 COMMENT ON COLUMN {table}.end_char IS 'one past the last character of that place; NULL where title or headings alone name it'
 
 -- name: create_indexes
-CREATE INDEX ON {table} (norm, chunk_id);
+CREATE INDEX ON {table} (chunk_id);
 CREATE INDEX ON {table} (norm, alias_of) WHERE alias_of IS NOT NULL;
 CREATE INDEX ON {table} (alias_of, norm) WHERE alias_of IS NOT NULL
 
