@@ -203,7 +203,14 @@ impl Server {
     /// Tells the server to end, and returns whether it did so well.
     pub fn terminate(mut self) -> bool {
         let pid = self.child.id().to_string();
-        assert!(Command::new("kill").args(["-TERM", &pid]).status().unwrap().success());
+        // The program kill is not on every machine; the shell always has its own.
+        assert!(
+            Command::new("sh")
+                .args(["-c", "kill -s TERM \"$0\"", &pid])
+                .status()
+                .unwrap()
+                .success()
+        );
         self.child.wait().unwrap().success()
     }
 }
