@@ -34,3 +34,7 @@ FROM pg_catalog.pg_attribute a
 JOIN pg_catalog.pg_type t ON t.oid OPERATOR(pg_catalog.=) a.atttypid
 WHERE a.attrelid OPERATOR(pg_catalog.=) $1 AND a.attnum OPERATOR(pg_catalog.>) 0 AND NOT a.attisdropped
 ORDER BY a.attnum
+
+-- name: sample
+-- The beginnings of the texts of some rows. $1: how many rows, $2: how many characters of each text.
+SELECT pg_catalog.concat_ws(' ', {texts}) FROM {source} AS s LIMIT $1

@@ -12,7 +12,8 @@
 //! is what stands before the text of a page; [`quote`] finds what somebody quotes; [`character_counter`] turns bytes into
 //! characters; [`format`] tells Markdown, HTML and source code from prose;
 //! [`language`] tells in which language a question is put, and [`function_word`] which of its words say nothing of
-//! what is asked, and [`phrase`] finds phrases that mean the same in several languages.
+//! what is asked, and [`phrase`] finds phrases that mean the same in several languages,
+//! [`text_search_config`] which of PostgreSQL's configurations texts want.
 
 mod abbreviation;
 
@@ -29,4 +30,5 @@ pub mod phrase;
 pub mod preamble;
 pub mod quote;
 pub mod sentence;
+pub mod text_search_config;
 pub mod words;

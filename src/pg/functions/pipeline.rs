@@ -16,7 +16,7 @@ use crate::pg::derivation::{self, communities, context_lines, mentions, represen
 use crate::pg::ingest::{fill, generation};
 use crate::pg::pipeline::alter::{ContextChange, PipelineAlteration, chunks_are_elsewhere};
 use crate::pg::pipeline::define::{check_chunk_size, check_late, check_title};
-use crate::pg::pipeline::{content, create, schema, shards};
+use crate::pg::pipeline::{config, content, create, schema, shards};
 use crate::pg::question::defaults;
 use crate::pg::server::error::OrReport;
 use crate::pg::server::json::Jsonb;
@@ -34,7 +34,7 @@ const FEW_BYTES: i64 = 256 << 10;
 #[derive(PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct CreateOptions {
-    /// Text search configuration of the lexical index.
+    /// Text search configuration of the lexical index, or `auto`.
     config: String,
     /// When the rows that are there are embedded.
     backfill: Backfill,
@@ -59,7 +59,7 @@ struct CreateOptions {
 impl Default for CreateOptions {
     fn default() -> Self {
         CreateOptions {
-            config: "english".to_owned(),
+            config: config::AUTO.to_owned(),
             backfill: Backfill::Auto,
             description: None,
             contextual: Value::Null,
@@ -373,15 +373,17 @@ impl CreateRequest<'_> {
         check_title(contextual, self.options.title.as_deref())?;
         let title = self.options.title.as_deref();
         let title = title.map(|title| content::text_expression(&source, "title", title));
+        let content = content::expression(&source, content)?;
+        let config = config::resolved(&self.options.config, &source, &content)?;
         let plan = create::PipelinePlan {
             schema: schema::of_new(self.options.relations_schema.as_deref(), &source)?,
             key: source.key(self.key.as_deref())?,
-            content: content::expression(&source, content)?,
+            content,
             contextual,
             situated,
             title: title.transpose()?,
             metadata: &self.metadata,
-            config: &self.options.config,
+            config: &config,
             refresh: self.refresh,
             stage: PipelineStage::Filling,
             predecessor: None,

@@ -4,7 +4,7 @@ use pgrx::prelude::*;
 use serde_json::{Map, Value};
 
 use super::define::{check_chunk_size, check_late, check_title};
-use super::{comment, content, create, schema, triggers};
+use super::{comment, config, content, create, schema, triggers};
 use crate::contextual::{Contextual, ContextualOptions};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::pipeline::{self, Pipeline, RefreshMode};
@@ -28,7 +28,7 @@ pub struct PipelineAlteration<'a> {
     pub model: Option<&'a str>,
     /// What embeds changed rows: workers, the statement that changes them, or `rag_run`.
     pub refresh: Option<RefreshMode>,
-    /// Name of the text search configuration.
+    /// Name of the text search configuration, or `auto`.
     pub config: Option<String>,
     /// What is embedded with each chunk.
     pub context: ContextChange,
@@ -164,7 +164,7 @@ impl PipelineAlteration<'_> {
         };
         let title = self.title(contextual, pipeline, &source)?;
         let config = match &self.config {
-            Some(config) => config.clone(),
+            Some(config) => config::resolved(config, &source, &content)?,
             None => pipeline.config.clone(),
         };
         let metadata = match &self.metadata {

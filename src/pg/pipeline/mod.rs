@@ -2,6 +2,7 @@
 
 pub mod alter;
 pub mod comment;
+pub mod config;
 pub mod content;
 pub mod create;
 pub mod define;

@@ -247,3 +247,22 @@ SELECT fails($$SELECT * FROM rag_retrieve('ink', 'docs')$$);
 SELECT rag_drop_pipeline('docs');
 SELECT relname FROM pg_class WHERE relname LIKE 'docs%' ORDER BY 1;
 SELECT count(*) FROM rag.pipeline;
+
+-- The texts decide about the text search configuration, unless one is named.
+CREATE TABLE pages (id integer PRIMARY KEY, title text, body varchar(200), file bytea);
+SELECT rag_create_pipeline('pages', 'body', name => 'empty', refresh => 'manual');
+INSERT INTO pages VALUES
+    (1, 'Urlaub', 'Der Antrag auf Urlaub wird im Portal gestellt und von der Leitung geprüft.', NULL),
+    (2, 'Pumpen', 'Die Pumpen sind schwer und werden mit einem Kran bewegt.', NULL),
+    (3, 'Nothing', NULL, NULL);
+SELECT rag_create_pipeline('pages', 'body', name => 'bare', refresh => 'manual');
+SELECT rag_create_pipeline('pages', $$title || E'\n' || body$$, name => 'made', refresh => 'manual');
+SELECT rag_create_pipeline('pages', 'body', name => 'named', refresh => 'manual', options => '{"config": "simple"}');
+SELECT rag_create_pipeline('pages', 'file', name => 'files', refresh => 'manual');
+SELECT name, config FROM rag.pipeline ORDER BY id;
+SELECT rag_alter_pipeline('empty', options => '{"config": "auto"}');
+CALL rag_run('empty');
+SELECT config FROM rag.pipeline WHERE name = 'empty';
+SELECT content FROM rag_retrieve('schwere Pumpe', 'empty', mode => 'lexical');
+DROP TABLE pages CASCADE;
+SELECT count(rag_drop_pipeline(name)) FROM rag.pipeline;

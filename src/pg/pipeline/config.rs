@@ -1,0 +1,45 @@
+//! Which text search configuration a pipeline has.
+
+use pgrx::pg_sys;
+use pgrx::spi::quote_identifier;
+
+use super::content::Expression;
+use crate::error::Result;
+use crate::pg::catalog::source::{SourceColumn, SourceTable};
+use crate::pg::server::role::as_owner_of;
+use crate::pg::server::sql::{self, query, render};
+use crate::text::text_search_config::config_of;
+
+/// The value of the option `config` that has the texts decide.
+pub const AUTO: &str = "auto";
+
+/// How many rows are looked at, and how many characters of each of their texts.
+const MOST_ROWS: i64 = 100;
+const MOST_CHARACTERS: i32 = 2000;
+
+/// The configuration called `wanted`; for [`AUTO`] that of the language of most of the texts of which `content` is made. Only
+/// columns of text are read, as expressions of users may fail, or take their time.
+pub fn resolved(wanted: &str, source: &SourceTable, content: &Expression) -> Result<String> {
+    if wanted != AUTO {
+        return Ok(wanted.to_owned());
+    }
+    let is_read = |it: &&SourceColumn| {
+        matches!(it.type_oid, pg_sys::TEXTOID | pg_sys::VARCHAROID | pg_sys::BPCHAROID)
+            && content.sql.contains(&quote_identifier(&it.name))
+    };
+    let beginning =
+        |it: &SourceColumn| format!("pg_catalog.left(s.{}, $2)", quote_identifier(&it.name));
+    let texts: Vec<String> = source.columns.iter().filter(is_read).map(beginning).collect();
+    if texts.is_empty() {
+        return Ok(config_of([]).to_owned());
+    }
+    let values = [("texts", texts.join(", ")), ("source", source.sql.clone())];
+    let values = values.each_ref().map(|(name, value)| (*name, value.as_str()));
+    let statement = render(query!(source.sample), &values);
+    let sample: Vec<String> = {
+        let _acting = as_owner_of(source.oid);
+        let arguments = [MOST_ROWS.into(), MOST_CHARACTERS.into()];
+        sql::rows(&statement, &arguments, |row| sql::required(row.get(1)?))?
+    };
+    Ok(config_of(sample.iter().map(String::as_str)).to_owned())
+}

@@ -1,0 +1,83 @@
+//! # text_search_config: which text search configuration do these texts want?
+//!
+//! ```text
+//! ["Wie viele Urlaubstage habe ich?", "Der Antrag wird im Portal gestellt."] → "german"
+//! ```
+//!
+//! A configuration knows the inflections of one language, which is worth much where a language has many of them: nDCG@10 of a
+//! lexical search of the Russian part of XQuAD is 0.846 with `english` and 0.922 with `russian`.
+
+use super::language::{NaturalLanguage, language};
+
+/// The configuration of texts that don't tell, or tell of a language that PostgreSQL has none for.
+pub const DEFAULT_CONFIG: &str = "english";
+
+/// Of how many of ten texts whose language is known it must be one language that decides.
+const OF_TEN: usize = 6;
+
+/// The name of the text search configuration, of those that come with PostgreSQL, for the language of most of `texts`;
+/// [`DEFAULT_CONFIG`] where no language is that of six in ten.
+#[must_use]
+pub fn config_of<'a>(texts: impl IntoIterator<Item = &'a str>) -> &'static str {
+    let languages: Vec<NaturalLanguage> = texts.into_iter().filter_map(language).collect();
+    let count = |wanted: NaturalLanguage| languages.iter().filter(|it| **it == wanted).count();
+    let most = languages.iter().copied().max_by_key(|it| count(*it));
+    let decides = |it: &NaturalLanguage| 10 * count(*it) >= OF_TEN * languages.len();
+    most.filter(decides).and_then(config).unwrap_or(DEFAULT_CONFIG)
+}
+
+fn config(language: NaturalLanguage) -> Option<&'static str> {
+    match language {
+        NaturalLanguage::Arabic => Some("arabic"),
+        NaturalLanguage::Dutch => Some("dutch"),
+        NaturalLanguage::English => Some("english"),
+        NaturalLanguage::French => Some("french"),
+        NaturalLanguage::German => Some("german"),
+        NaturalLanguage::Italian => Some("italian"),
+        NaturalLanguage::Portuguese => Some("portuguese"),
+        NaturalLanguage::Russian => Some("russian"),
+        NaturalLanguage::Spanish => Some("spanish"),
+        NaturalLanguage::Turkish => Some("turkish"),
+        // What is not segmented by spaces needs none, and PostgreSQL has none of the others.
+        NaturalLanguage::Chinese
+        | NaturalLanguage::Japanese
+        | NaturalLanguage::Korean
+        | NaturalLanguage::Polish
+        | NaturalLanguage::Ukrainian => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GERMAN: &str = "Der Antrag wird im Portal gestellt und von der Leitung geprüft.";
+    const ENGLISH: &str = "The pump is heavy, and it has to be moved with a crane.";
+    const RUSSIAN: &str = "Насос тяжёлый, и его нужно перемещать краном.";
+    const FRENCH: &str = "La pompe est lourde, et il faut la déplacer avec une grue.";
+    const CODE: &str = "SELECT 1";
+
+    #[test]
+    fn most_texts_decide() {
+        for (expected, texts) in [
+            ("german", &[GERMAN] as &[&str]),
+            ("russian", &[RUSSIAN]),
+            ("french", &[FRENCH, CODE, "", FRENCH]),
+            ("german", &[GERMAN, ENGLISH, GERMAN]),
+            ("english", &[ENGLISH, ENGLISH, GERMAN]),
+        ] {
+            assert_eq!(config_of(texts.iter().copied()), expected, "{texts:?}");
+        }
+    }
+
+    #[test]
+    fn texts_that_do_not_tell_are_as_english_ones() {
+        for texts in
+            [&[] as &[&str], &[CODE, ""], &[GERMAN, FRENCH], &["水泵很重，必须用起重机移动。"]]
+        {
+            assert_eq!(config_of(texts.iter().copied()), DEFAULT_CONFIG, "{texts:?}");
+        }
+        let long = "der die das ".repeat(1_000_000);
+        assert_eq!(config_of([long.as_str()]), "german");
+    }
+}
