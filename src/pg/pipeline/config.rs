@@ -30,10 +30,9 @@ pub fn resolved(wanted: &str, source: &SourceTable, content: &Expression) -> Res
     let beginning =
         |it: &SourceColumn| format!("pg_catalog.left(s.{}, $2)", quote_identifier(&it.name));
     let texts: Vec<String> = source.columns.iter().filter(is_read).map(beginning).collect();
-    if texts.is_empty() {
-        return Ok(config_of([]).to_owned());
-    }
-    let values = [("texts", texts.join(", ")), ("source", source.sql.clone())];
+    let table = sql::qualified_name(source.oid).filter(|_| !texts.is_empty());
+    let Some(table) = table else { return Ok(config_of([]).to_owned()) };
+    let values = [("texts", texts.join(", ")), ("source", table)];
     let values = values.each_ref().map(|(name, value)| (*name, value.as_str()));
     let statement = render(query!(source.sample), &values);
     let sample: Vec<String> = {
