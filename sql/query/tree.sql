@@ -83,7 +83,7 @@ WHERE $1::bigint IS NULL
 -- a tree.
 SELECT d.chunks, pg_catalog.count(*)
 FROM (SELECT pg_catalog.count(*) AS chunks FROM {chunk_table} AS c GROUP BY {keys}) AS d
-WHERE d.chunks BETWEEN 2 AND $1
+WHERE d.chunks OPERATOR(pg_catalog.>) 1 AND d.chunks OPERATOR(pg_catalog.<=) $1
 GROUP BY d.chunks
 
 -- name: leaves
@@ -147,7 +147,7 @@ WHERE t.template IS DISTINCT FROM EXCLUDED.template OR t.llm IS DISTINCT FROM EX
 -- What a language model has written for the pipeline whose place this one takes is not paid for again.
 INSERT INTO {tree} (node_hash, level, leaves, children, content, span_leaves, span_starts, span_ends, searched, template, llm, written)
 SELECT o.node_hash, o.level, o.leaves, o.children, o.content, o.span_leaves, o.span_starts, o.span_ends,
-       o.content IS NOT NULL AND pg_catalog.cardinality(o.leaves) > 1, o.template, o.llm, o.written
+       o.content IS NOT NULL AND pg_catalog.cardinality(o.leaves) OPERATOR(pg_catalog.>) 1, o.template, o.llm, o.written
 FROM {old} AS o
 WHERE o.template IS NOT NULL
 ON CONFLICT DO NOTHING
