@@ -47,7 +47,7 @@ main() {
 
 # Modules of the system tests that are about ragd, models and providers and meet nothing in which versions of
 # PostgreSQL differ.
-OF_NO_VERSION=(agent answer called_tools derivation documents evaluation heartbeat local_model model outage provider represent rerank rewrite situate strategy stream)
+OF_NO_VERSION=(agent answer called_tools derivation documents evaluation heartbeat local_model model outage provider represent rerank rewrite situate strategy stream tree_written)
 
 # One build for all tiers, which finds more than what users install, and is compiled sooner.
 install_for_tests() {

@@ -122,6 +122,8 @@ mod text_to_sql;
 mod tiny_e5;
 #[path = "system/tree.rs"]
 mod tree;
+#[path = "system/tree_written.rs"]
+mod tree_written;
 #[path = "system/trust.rs"]
 mod trust;
 #[path = "system/update.rs"]

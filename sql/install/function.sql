@@ -274,7 +274,7 @@ CREATE FUNCTION rag_summary(
 )
 STABLE PARALLEL RESTRICTED COST 1000 ROWS 5
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_summary_wrapper';
-COMMENT ON FUNCTION rag_summary IS 'the sentences that sum up a row, in order, with where each of them stands in its text';
+COMMENT ON FUNCTION rag_summary IS 'the sentences that sum up a row, in order, with where each of them stands in its text; before them, with the number 0, what a language model has written of it';
 
 CREATE FUNCTION rag_answer(
     question text,

@@ -128,7 +128,7 @@ COMMENT ON VIEW rag.derivation_status IS 'what is made of the chunks of each pip
 COMMENT ON COLUMN rag.derivation_status.pipeline IS 'name of the pipeline; of a new generation, of the pipeline whose place it will take';
 COMMENT ON COLUMN rag.derivation_status.generation IS 'number of the generation of its chunks, from 1';
 COMMENT ON COLUMN rag.derivation_status.kind IS 'context_lines, representations, tree, extracted_relations or communities';
-COMMENT ON COLUMN rag.derivation_status.llm IS 'language model that makes it: a foreign server; NULL of tree and communities, which need none';
+COMMENT ON COLUMN rag.derivation_status.llm IS 'language model that makes it: a foreign server; NULL of communities, and of trees that quote, which need none';
 COMMENT ON COLUMN rag.derivation_status.relation IS 'table where it is kept';
 COMMENT ON COLUMN rag.derivation_status.state IS 'waiting: no worker has begun; filling; live: nothing was missing when a worker looked last; paused';
 COMMENT ON COLUMN rag.derivation_status.missing IS 'chunks about which the language model is still to be asked, and of tree, documents that have no summary, counted up to 1,000,000 when a worker began, and of communities, 1 where they are to be made; NULL before that, or where rows may be hidden from the caller';

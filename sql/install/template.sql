@@ -203,6 +203,18 @@ Reply with one JSON object and nothing else, in the language of the passage.{% i
 {{ chunk }}
 $template$, 'pipelines: a summary and questions of each chunk'),
 
+('summarize_passages', $template$[[system]]
+You are given neighbouring passages of a document, in their order, or summaries of such passages. Say what they say together, for somebody who looks for what the document is about.
+
+{{ frame }}
+
+Write at most {{ n }} words, in the language of the passages. Name subjects, people, products, places and times as the passages do, and keep figures and conditions exactly. Add nothing that they do not say, and do not speak of "the passages" or "the document".
+
+Reply with the summary and nothing else.
+[[user]]
+{{ sources }}
+$template$, 'pipelines: what neighbouring chunks say together, for trees with the summary ''llm'''),
+
 ('situate', $template$[[system]]
 You help to search a document that has been cut into chunks. Source 1 is the document, or its beginning and the part around one of its chunks; source 2 is that chunk.
 

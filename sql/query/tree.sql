@@ -12,6 +12,9 @@ CREATE TABLE {table} (
     span_starts integer[] NOT NULL,
     span_ends   integer[] NOT NULL,
     searched    boolean NOT NULL,
+    template    text,
+    llm         text,
+    written     boolean NOT NULL,
     embedding   {vector}.vector({dimension})
 )
 
@@ -21,16 +24,19 @@ COMMENT ON COLUMN {table}.node_hash IS 'SHA-256 of the leaves one after the othe
 COMMENT ON COLUMN {table}.level IS '1: a summary of chunks; 2: of such summaries, and so on';
 COMMENT ON COLUMN {table}.leaves IS 'content_hash of the chunks that it covers, in their order in the document';
 COMMENT ON COLUMN {table}.children IS 'content_hash of the chunks, or node_hash of the summaries, that it was made of';
-COMMENT ON COLUMN {table}.content IS 'the summary: sentences of the chunks; NULL where they have none';
-COMMENT ON COLUMN {table}.span_leaves IS 'of each sentence of the summary, the place in leaves of the chunk that it stands in, from 1';
+COMMENT ON COLUMN {table}.content IS 'the summary: sentences of the chunks, or what a language model has written of them; NULL where they have no sentence';
+COMMENT ON COLUMN {table}.span_leaves IS 'of each sentence that stands for the chunks, which is quoted where no language model writes, the place in leaves of the chunk that it stands in, from 1';
 COMMENT ON COLUMN {table}.span_starts IS 'of each sentence, its first character in the content of that chunk, counted from 0';
 COMMENT ON COLUMN {table}.span_ends IS 'of each sentence, one past its last character in the content of that chunk';
 COMMENT ON COLUMN {table}.searched IS 'whether answers may read it; not where it covers one chunk, which says the same, or no model embeds it';
+COMMENT ON COLUMN {table}.template IS 'template in which a language model was to sum up, with its version; NULL where it is done by quoting';
+COMMENT ON COLUMN {table}.llm IS 'foreign server and model that were to sum up; NULL where it is done by quoting';
+COMMENT ON COLUMN {table}.written IS 'whether content is what the language model has written; not where it refused, or the node covers one chunk';
 COMMENT ON COLUMN {table}.embedding IS 'vector of content by the embedding model of the pipeline; NULL until it is embedded, and where it is not searched'
 
 -- name: unfinished
--- Documents whose root is not there, by their first chunks. $1: the last first chunk that was looked at, $2: how
--- many, $3: chunks of the longest document that has a tree.
+-- Documents whose tree is not there, made in this way, by their first chunks. $1: the last first chunk that was looked
+-- at, $2: how many, $3: chunks of the longest document that has a tree, $4, $5: template and language model, or NULL.
 SELECT c.chunk_id
 FROM {chunk_table} AS c
 CROSS JOIN LATERAL (
@@ -38,13 +44,12 @@ CROSS JOIN LATERAL (
     FROM {chunk_table} AS n
     WHERE {same_document}) AS d (root, chunks)
 WHERE c.chunk_no = 0 AND c.chunk_id > $1 AND d.chunks <= $3
-  AND NOT EXISTS (SELECT FROM {tree} AS t WHERE t.node_hash = d.root)
+  AND {is_unfinished}
 ORDER BY c.chunk_id
 LIMIT $2
 
 -- name: count_unfinished
--- How many documents there are as in `unfinished`. $1: how many are counted at most, $2: chunks of the longest
--- document that has a tree.
+-- How many documents there are as in `unfinished`. $1: NULL, $2: how many are counted at most; the others as there.
 SELECT pg_catalog.count(*)
 FROM (SELECT
       FROM {chunk_table} AS c
@@ -52,9 +57,34 @@ FROM (SELECT
           SELECT pg_catalog.sha256(pg_catalog.string_agg(n.content_hash, ''::bytea ORDER BY n.chunk_no)), pg_catalog.count(*)
           FROM {chunk_table} AS n
           WHERE {same_document}) AS d (root, chunks)
-      WHERE c.chunk_no = 0 AND d.chunks <= $2
-        AND NOT EXISTS (SELECT FROM {tree} AS t WHERE t.node_hash = d.root)
-      LIMIT $1) AS unfinished
+      WHERE c.chunk_no = 0 AND d.chunks <= $3
+        AND {is_unfinished}
+      LIMIT $2) AS unfinished
+WHERE $1::bigint IS NULL
+
+-- name: is_unfinished
+-- Where a language model writes, a root may be there and what is below it not: it was written in another way meanwhile.
+(NOT EXISTS (SELECT FROM {tree} AS t
+             WHERE t.node_hash = d.root AND t.template IS NOT DISTINCT FROM $4::text AND t.llm IS NOT DISTINCT FROM $5::text)
+ OR $4 IS NOT NULL
+    AND EXISTS (WITH RECURSIVE below AS (
+                    SELECT t.level, t.children, t.template, t.llm FROM {tree} AS t WHERE t.node_hash = d.root
+                    UNION ALL
+                    SELECT t.level, t.children, t.template, t.llm
+                    FROM below AS b
+                    CROSS JOIN LATERAL pg_catalog.unnest(b.children) AS child (hash)
+                    JOIN {tree} AS t ON t.node_hash = child.hash
+                    WHERE b.level > 1)
+                SELECT FROM below AS b
+                WHERE b.template IS DISTINCT FROM $4::text OR b.llm IS DISTINCT FROM $5::text))
+
+-- name: lengths
+-- How many documents there are with so many chunks, which are more than one. $1: chunks of the longest document that has
+-- a tree.
+SELECT d.chunks, pg_catalog.count(*)
+FROM (SELECT pg_catalog.count(*) AS chunks FROM {chunk_table} AS c GROUP BY {keys}) AS d
+WHERE d.chunks OPERATOR(pg_catalog.>) 1 AND d.chunks OPERATOR(pg_catalog.<=) $1
+GROUP BY d.chunks
 
 -- name: leaves
 -- The chunks of a document, in order. $1: one of them.
@@ -68,9 +98,21 @@ ORDER BY n.chunk_no
 -- Which of some nodes are there. $1: their hashes.
 SELECT t.node_hash FROM {tree} AS t WHERE t.node_hash = ANY ($1)
 
+-- name: made
+-- Which of some nodes are there, made in this way. $1: their hashes, $2, $3: template and language model, or NULL.
+SELECT t.node_hash
+FROM {tree} AS t
+WHERE t.node_hash = ANY ($1) AND t.template IS NOT DISTINCT FROM $2::text AND t.llm IS NOT DISTINCT FROM $3::text
+
+-- name: summaries
+-- What nodes say. $1: their hashes.
+SELECT t.node_hash, t.content
+FROM {tree} AS t
+WHERE t.node_hash = ANY ($1) AND t.content IS NOT NULL
+
 -- name: contents
--- The texts of chunks. $1: hashes.
-SELECT DISTINCT ON (c.content_hash) c.content_hash, c.content
+-- The texts of chunks, and their headings. $1: hashes.
+SELECT DISTINCT ON (c.content_hash) c.content_hash, c.content, c.heading
 FROM {chunk_table} AS c
 WHERE c.content_hash = ANY ($1)
 ORDER BY c.content_hash, c.chunk_id
@@ -90,10 +132,29 @@ ORDER BY t.node_hash, u.no
 
 -- name: insert
 -- $1: hash, $2: level, $3: hashes of its chunks, $4: of its children, $5: the summary; of each of its sentences, $6: the
--- place of its chunk in $3, from 1, $7: first character, $8: one past the last; $9: whether it is searched.
-INSERT INTO {tree} (node_hash, level, leaves, children, content, span_leaves, span_starts, span_ends, searched)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+-- place of its chunk in $3, from 1, $7: first character, $8: one past the last; $9: whether it is searched, $10, $11: template and language model, or NULL,
+-- $12: whether that has written $5. A node that was made in another way is replaced.
+INSERT INTO {tree} AS t (node_hash, level, leaves, children, content, span_leaves, span_starts, span_ends, searched,
+                         template, llm, written)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+ON CONFLICT (node_hash) DO UPDATE
+SET (level, children, content, span_leaves, span_starts, span_ends, searched, template, llm, written, embedding)
+  = ROW(EXCLUDED.level, EXCLUDED.children, EXCLUDED.content, EXCLUDED.span_leaves, EXCLUDED.span_starts, EXCLUDED.span_ends,
+        EXCLUDED.searched, EXCLUDED.template, EXCLUDED.llm, EXCLUDED.written, NULL)
+WHERE t.template IS DISTINCT FROM EXCLUDED.template OR t.llm IS DISTINCT FROM EXCLUDED.llm
+
+-- name: inherit
+-- What a language model has written for the pipeline whose place this one takes is not paid for again.
+INSERT INTO {tree} (node_hash, level, leaves, children, content, span_leaves, span_starts, span_ends, searched, template, llm, written)
+SELECT o.node_hash, o.level, o.leaves, o.children, o.content, o.span_leaves, o.span_starts, o.span_ends,
+       o.content IS NOT NULL AND pg_catalog.cardinality(o.leaves) OPERATOR(pg_catalog.>) 1, o.template, o.llm, o.written
+FROM {old} AS o
+WHERE o.template IS NOT NULL
 ON CONFLICT DO NOTHING
+
+-- name: forget_written
+-- What is to be quoted from now on, which costs nothing.
+DELETE FROM {tree} WHERE template IS NOT NULL
 
 -- name: unembedded
 -- Summaries that are to be searched and have no vectors yet. $1: how many.
@@ -104,11 +165,12 @@ ORDER BY t.node_hash
 LIMIT $1
 
 -- name: embed
--- $1, $2: hashes of nodes, and the vectors of their summaries. One without a vector is searched no more.
+-- $1..$3: hashes of nodes, their summaries, and the vectors of these. One without a vector is searched no more.
 UPDATE {tree} AS t
 SET embedding = u.embedding, searched = u.embedding IS NOT NULL
-FROM ROWS FROM (pg_catalog.unnest($1::bytea[]), pg_catalog.unnest($2::{vector}.vector[])) AS u (node_hash, embedding)
-WHERE t.node_hash = u.node_hash
+FROM ROWS FROM (pg_catalog.unnest($1::bytea[]), pg_catalog.unnest($2::text[]), pg_catalog.unnest($3::{vector}.vector[]))
+     AS u (node_hash, content, embedding)
+WHERE t.node_hash = u.node_hash AND t.content = u.content
 
 -- name: forget_gone
 -- Nodes that are part of no document's tree any more. While a document waits for its tree, only those of which a chunk
@@ -173,15 +235,23 @@ WHERE t.node_hash OPERATOR(pg_catalog.=) ANY ($2)
 ORDER BY v.distance, v.chunk_id
 
 -- name: of_document
--- The sentences that sum up a document, in order: number, sentence, chunk and its number, and where the sentence stands
--- in the document. $1: the row's key as text.
+-- What a language model has written of a document, with the number 0, and the sentences that sum it up, in order: number,
+-- sentence, chunk and its number, and where the sentence stands in the document. $1: the row's key as text.
+WITH root AS (
+    SELECT t.leaves, t.content, t.span_leaves, t.span_starts, t.span_ends, t.written
+    FROM (SELECT pg_catalog.sha256(pg_catalog.string_agg(c.content_hash, ''::pg_catalog.bytea ORDER BY v.chunk_no)) AS root
+          FROM {chunk_table} AS c
+          JOIN {view} AS v ON v.chunk_id OPERATOR(pg_catalog.=) c.chunk_id
+          WHERE {is_asked}) AS d
+    JOIN {tree} AS t ON t.node_hash OPERATOR(pg_catalog.=) d.root
+)
+SELECT 0::pg_catalog.int8 AS no, t.content, NULL::pg_catalog.int8, NULL::pg_catalog.int4, NULL::pg_catalog.int4, NULL::pg_catalog.int4
+FROM root AS t
+WHERE t.written
+UNION ALL
 SELECT u.no, pg_catalog.substr(v.content, u.start_char OPERATOR(pg_catalog.+) 1, u.end_char OPERATOR(pg_catalog.-) u.start_char),
        v.chunk_id, v.chunk_no, v.start_char OPERATOR(pg_catalog.+) u.start_char, v.start_char OPERATOR(pg_catalog.+) u.end_char
-FROM (SELECT pg_catalog.sha256(pg_catalog.string_agg(c.content_hash, ''::pg_catalog.bytea ORDER BY v.chunk_no)) AS root
-      FROM {chunk_table} AS c
-      JOIN {view} AS v ON v.chunk_id OPERATOR(pg_catalog.=) c.chunk_id
-      WHERE {is_asked}) AS d
-JOIN {tree} AS t ON t.node_hash OPERATOR(pg_catalog.=) d.root
+FROM root AS t
 CROSS JOIN LATERAL ROWS FROM (pg_catalog.unnest(t.span_leaves), pg_catalog.unnest(t.span_starts),
                               pg_catalog.unnest(t.span_ends)) WITH ORDINALITY AS u (leaf, start_char, end_char, no)
 CROSS JOIN LATERAL (
@@ -191,7 +261,7 @@ CROSS JOIN LATERAL (
     WHERE c.content_hash OPERATOR(pg_catalog.=) t.leaves[u.leaf] AND {is_asked}
     ORDER BY v.chunk_no
     LIMIT 1) AS v
-ORDER BY u.no
+ORDER BY no
 
 -- name: given_key
 $1::pg_catalog.text::{type}

@@ -140,6 +140,23 @@ pub fn chunk_messages(
     template.render(&values, &["chunk"])
 }
 
+/// The messages in which `template` asks to sum up neighbouring passages, in at most so many words. `nonce` is as in
+/// [`messages`].
+pub fn passages_messages(
+    template: &Template,
+    passages: &[PromptSource],
+    words: u32,
+    nonce: &str,
+) -> Result<Vec<Message>> {
+    let mark = mark("", passages, nonce);
+    let values = vec![
+        ("sources", Value::Text(rendered(passages, &mark))),
+        ("frame", Value::Text(frame(&mark))),
+        ("n", Value::Number(words)),
+    ];
+    template.render(&values, &["sources"])
+}
+
 /// The messages in which `template` asks for up to `most` relations that a chunk states, of these predicates if there are
 /// any. `nonce` is as in [`messages`].
 pub fn relation_messages(

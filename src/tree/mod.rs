@@ -8,7 +8,8 @@
 //! A tree as that of RAPTOR (Sarthi et al., ICLR 2024), one a document: neighbouring chunks that speak of the same
 //! are summed up, neighbouring summaries again, and so on until one says what the document is about. [`grow`] says
 //! which belong together, [`digest`] sums up without a model by quoting, and [`whole`] tells the questions that
-//! such a summary answers better than a passage. [`options`] says what can be asked for.
+//! such a summary answers better than a passage. [`written`] has a language model sum up instead. [`options`] says what
+//! can be asked for.
 //!
 //! RAPTOR clusters all chunks by Gaussian mixtures, wherever they stand. Runs of neighbours were chosen
 //! here because a change in a document then changes its own runs and nothing else, because a run has a place that can be
@@ -19,6 +20,7 @@ pub mod grow;
 pub mod options;
 mod segments;
 pub mod whole;
+pub mod written;
 
 use std::ops::Range;
 

@@ -8,11 +8,15 @@ use crate::error::{Error, Result};
 use crate::options as json_options;
 
 /// What a pipeline's option `tree` asks for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct TreeOptions {
     /// How chunks and summaries are summed up.
     pub summary: SummaryMethod,
+    /// The language model that writes summaries; `None`: `rag.llm` of the session that sets the option.
+    pub llm: Option<String>,
+    /// The template in which it is asked; `None`: the usual one.
+    pub template: Option<String>,
 }
 
 /// How texts are summed up.
@@ -22,22 +26,40 @@ pub enum SummaryMethod {
     /// By quoting the sentences that say most, as [`digest`](super::digest) says.
     #[default]
     Extractive,
+    /// In words of its own, by a language model.
+    Llm,
 }
 
 impl TreeOptions {
     /// What the option says; `None` where it is false or null and there is to be no tree.
     ///
-    /// Fails with an invalid parameter that names the key.
+    /// Fails with an invalid parameter that names the key, also where a language model or a template is named and
+    /// summaries quote.
     pub fn read(option: &Json) -> Result<Option<TreeOptions>> {
         match option {
             Json::Null | Json::Bool(false) => Ok(None),
-            Json::Object(_) => json_options::read("tree", option.clone(), &[]).map(Some),
+            Json::Object(_) => {
+                let read: TreeOptions = json_options::read("tree", option.clone(), &[])?;
+                read.checked().map(Some)
+            }
             other => {
                 let shown = json_options::shortened(&other.to_string());
                 Err(Error::invalid(format!("tree cannot be {shown}"))
                     .hint("It is false, or an object such as {\"summary\": \"extractive\"}."))
             }
         }
+    }
+
+    fn checked(self) -> Result<TreeOptions> {
+        let unused = match (&self.llm, &self.template) {
+            _ if self.summary == SummaryMethod::Llm => return Ok(self),
+            (Some(_), _) => "llm",
+            (None, Some(_)) => "template",
+            (None, None) => return Ok(self),
+        };
+        let message =
+            format!("option \"tree.{unused}\" is only for summaries that a language model writes");
+        Err(Error::invalid(message).hint("Say {\"summary\": \"llm\"} beside it, or leave it out."))
     }
 }
 
@@ -74,9 +96,13 @@ mod tests {
 
     #[test]
     fn a_pipeline_says_how_is_summed_up() {
-        let extractive = Some(TreeOptions { summary: SummaryMethod::Extractive });
-        assert_eq!(TreeOptions::read(&json!({"summary": "extractive"})), Ok(extractive));
+        let extractive = Some(TreeOptions::default());
+        assert_eq!(TreeOptions::read(&json!({"summary": "extractive"})), Ok(extractive.clone()));
         assert_eq!(TreeOptions::read(&json!({})), Ok(extractive));
+        let written = json!({"summary": "llm", "llm": "writer", "template": "mine"});
+        let read = TreeOptions::read(&written).unwrap().unwrap();
+        assert_eq!((read.summary, read.llm.as_deref()), (SummaryMethod::Llm, Some("writer")));
+        assert_eq!(read.template.as_deref(), Some("mine"));
         assert_eq!(TreeOptions::read(&json!(false)), Ok(None));
         assert_eq!(TreeOptions::read(&Json::Null), Ok(None));
         let check = |option, message: &str, hint: &str| {
@@ -91,12 +117,22 @@ mod tests {
         check(
             json!({"summary": "poem"}),
             "option \"tree.summary\" cannot be \"poem\"",
-            "Known values: extractive.",
+            "Known values: extractive, llm.",
+        );
+        check(
+            json!({"llm": "writer"}),
+            "option \"tree.llm\" is only for summaries that a language model writes",
+            "Say {\"summary\": \"llm\"} beside it, or leave it out.",
+        );
+        check(
+            json!({"summary": "extractive", "template": "mine"}),
+            "option \"tree.template\" is only for summaries that a language model writes",
+            "Say {\"summary\": \"llm\"} beside it, or leave it out.",
         );
         check(
             json!({"fanout": 2}),
             "unknown option \"fanout\" of \"tree\"",
-            "Known options: summary.",
+            "Known options: summary, llm, template.",
         );
     }
 

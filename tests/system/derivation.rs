@@ -17,13 +17,13 @@ use super::provider::server;
 const LONG: Duration = Duration::from_secs(120);
 
 /// Calls at once.
-const CALLS: usize = 4;
+pub const CALLS: usize = 4;
 
 const RULES: i64 = 40;
 
 /// A language model that says when it has been asked, and answers when it may.
 #[derive(Default)]
-struct Writer {
+pub struct Writer {
     in_flight: AtomicUsize,
     most: AtomicUsize,
     /// Whether calls are held back.
@@ -32,7 +32,7 @@ struct Writer {
 }
 
 impl Writer {
-    fn serve(self: &Arc<Writer>) -> Server {
+    pub fn serve(self: &Arc<Writer>) -> Server {
         let writer = Arc::clone(self);
         Server::answer(move |_| {
             writer
@@ -45,16 +45,16 @@ impl Writer {
         })
     }
 
-    fn close(&self) {
+    pub fn close(&self) {
         *self.is_closed.lock().unwrap() = true;
     }
 
-    fn open(&self) {
+    pub fn open(&self) {
         *self.is_closed.lock().unwrap() = false;
         self.opened.notify_all();
     }
 
-    fn in_flight(&self) -> usize {
+    pub fn in_flight(&self) -> usize {
         self.in_flight.load(Ordering::SeqCst)
     }
 }

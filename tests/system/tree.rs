@@ -6,7 +6,7 @@ use super::cluster::{Cluster, wait_for};
 use super::documents::{assert_fails, count};
 
 /// A hundred documents of twelve chunks each.
-const SETUP: &str = "
+pub const SETUP: &str = "
     CREATE EXTENSION pg_rag CASCADE;
     CREATE TABLE report (id integer PRIMARY KEY, body text, tenant integer DEFAULT 1);
     CREATE FUNCTION part(document integer, no integer) RETURNS text LANGUAGE sql

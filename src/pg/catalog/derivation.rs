@@ -16,7 +16,8 @@ pub enum DerivationKind {
     ContextLines,
     /// Summaries of chunks, and questions that they answer.
     Representations,
-    /// Summaries of neighbouring chunks, of such summaries, and so on: quoted, by no language model.
+    /// Summaries of neighbouring chunks, of such summaries, and so on: quoted, or written by a language model where one is
+    /// named.
     Tree,
     /// Entities that chunks name: made with the chunks, by no language model.
     Mentions,
@@ -58,7 +59,7 @@ impl DerivationKind {
         !matches!(self, DerivationKind::Mentions | DerivationKind::ColumnRelations)
     }
 
-    /// Whether a language model writes it.
+    /// Whether a language model writes it whatever its options say.
     pub fn asks_model(self) -> bool {
         matches!(
             self,

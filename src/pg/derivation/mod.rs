@@ -1,6 +1,6 @@
 //! What is made of chunks, beside them: by language models in the background lines of context
-//! ([`context_lines`]), summaries and questions ([`representations`]); in the background, too, but by quoting, summaries of
-//! many chunks ([`tree`]) and which entities belong together ([`communities`]); by rules, with the chunks themselves, which
+//! ([`context_lines`]), summaries and questions ([`representations`]); in the background, too, but by quoting where no model is
+//! named, summaries of many chunks ([`tree`]) and which entities belong together ([`communities`]); by rules, with the chunks themselves, which
 //! entities they name ([`mentions`]).
 //!
 //! ```text
@@ -110,6 +110,17 @@ pub trait Derivation {
     /// How many items there are of which nothing has been made, as far as `most`.
     fn count_missing(&self, pipeline: &Pipeline, relation: &str, most: i64) -> Result<i64>;
 
+    /// What the item is about: two with the same have one thing made of them.
+    fn identity<'a>(&self, item: &'a DerivationItem) -> &'a [u8] {
+        &item.key
+    }
+
+    /// Whether a language model is asked about an item, where there is one; [`composed`](Derivation::composed) makes what
+    /// is made of the others.
+    fn needs_model(&self, _item: &DerivationItem) -> bool {
+        true
+    }
+
     /// What a language model is asked about an item.
     fn messages(&self, item: &DerivationItem, nonce: &str) -> Result<Vec<Message>>;
 
@@ -197,7 +208,11 @@ fn loaded(
             let llm = wanted.llm.clone();
             (Box::new(representations::Representations::load(wanted)?), llm)
         }
-        DerivationKind::Tree => (Box::new(tree::DocumentTrees), None),
+        DerivationKind::Tree => {
+            let trees = tree::DocumentTrees::load(&stored.options)?;
+            let llm = trees.llm().map(str::to_owned);
+            (Box::new(trees), llm)
+        }
         DerivationKind::Communities => {
             (Box::new(communities::EntityCommunities::load(stored, state)?), None)
         }

@@ -1,7 +1,7 @@
 //! One derivation under way: items are looked up, asked about with many calls in flight or made without, kept and
 //! embedded.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::mem;
 
 use pgrx::pg_sys;
@@ -75,6 +75,8 @@ pub struct DerivationRun {
     in_flight: Vec<(Option<DerivationItem>, PendingReply)>,
     /// Items to be asked about.
     items: VecDeque<DerivationItem>,
+    /// What is known to be asked about or made since items were looked up last, as [`Derivation::identity`] says.
+    asked: HashSet<Vec<u8>>,
     /// The last key that was looked up in this pass over the items, and whether it was the last of all.
     after: Vec<u8>,
     is_last: bool,
@@ -134,6 +136,7 @@ impl DerivationRun {
                     calls: ConcurrentCalls::new(most.min(MOST_CALLS)),
                     in_flight: Vec::new(),
                     items: items.into(),
+                    asked: HashSet::new(),
                     after: Vec::new(),
                     is_last,
                     found: false,
@@ -185,6 +188,8 @@ impl DerivationRun {
         }
         match self.calls.stopped() {
             Some(failure) => Err(failure.clone()),
+            // It was made without asking, and is kept next.
+            None if !self.made.is_empty() => Ok(RunStep::Worked(0)),
             None => self.finish(transactions),
         }
     }
@@ -278,7 +283,7 @@ impl DerivationRun {
         while let Some(call) = self.calls.next() {
             let item = match call {
                 NextCall::Harmless => None,
-                NextCall::Thing => match self.next_item(transactions)? {
+                NextCall::Thing => match self.next_to_ask(transactions)? {
                     Some(item) => Some(item),
                     None => break,
                 },
@@ -293,6 +298,26 @@ impl DerivationRun {
             }
         }
         Ok(())
+    }
+
+    /// The next item that the language model is to be asked about; `None`: there is none in this pass, or enough has
+    /// been made without it to be kept first. What two items have in common is asked about once.
+    fn next_to_ask(&mut self, transactions: Transactions) -> Outcome<Option<DerivationItem>> {
+        while self.made.len() < FEWEST_ITEMS
+            && let Some(item) = self.next_item(transactions)?
+        {
+            let derivation = &self.maker.derivation;
+            if !self.asked.insert(derivation.identity(&item).to_vec()) {
+                continue;
+            }
+            if derivation.needs_model(&item) {
+                return Ok(Some(item));
+            }
+            let mut item = item;
+            let texts = caught(|| derivation.composed(&mut item, &mut look_around))?;
+            self.made.push((item, texts));
+        }
+        Ok(None)
     }
 
     fn begin_call(&self, item: Option<&DerivationItem>) -> Outcome<PendingReply> {
@@ -324,6 +349,11 @@ impl DerivationRun {
                 return Ok(None);
             };
             self.maker = maker;
+            // What is kept by now was not found again.
+            let derivation = &self.maker.derivation;
+            let in_flight = self.in_flight.iter().filter_map(|(item, _)| item.as_ref());
+            let not_kept = in_flight.chain(self.made.iter().map(|(item, _)| item));
+            self.asked = not_kept.map(|item| derivation.identity(item).to_vec()).collect();
             self.is_last = items.len() < most as usize;
             self.found = self.found || !items.is_empty();
             if let Some(last) = items.last() {
@@ -416,7 +446,8 @@ fn in_source<T>(
             let llm = Llm::or_default(llm.as_deref())?;
             llm.provider_for(option_name(kind)).cloned()
         };
-        let provider = kind.asks_model().then(provider).transpose()?;
+        let asks = kind.asks_model() || llm.is_some();
+        let provider = asks.then(provider).transpose()?;
         let context = CallContext::bulk().for_pipeline(id);
         let embedding = Embedding::with_model(Some(&pipeline.model), context)?;
         let maker = Maker { derivation, provider, embedding, owner: role::on_behalf_of() };

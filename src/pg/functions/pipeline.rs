@@ -207,7 +207,7 @@ fn alter(
         communities::alter(pipeline, option)?;
     }
     if let Some(option) = tree {
-        tree::alter(pipeline, option)?;
+        tree::option::alter(pipeline, option)?;
     }
     if let Some(defaults) = defaults {
         defaults::store(pipeline, defaults)?;
@@ -396,7 +396,7 @@ impl CreateRequest<'_> {
         description::store(pipeline.id, self.options.description.as_deref())?;
         // Before defaults, which may speak of it.
         mentions::create_if_wanted(&pipeline, &self.options.graph)?;
-        tree::create_if_wanted(&pipeline, &self.options.tree)?;
+        tree::option::create_if_wanted(&pipeline, &self.options.tree)?;
         communities::create_if_wanted(&pipeline, &self.options.communities)?;
         if let Some(defaults) = self.defaults.clone() {
             defaults::store(&pipeline, defaults)?;

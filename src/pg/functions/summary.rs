@@ -5,7 +5,7 @@ use pgrx::prelude::*;
 use crate::pg::question::document_summary::{self, SummaryLine};
 use crate::pg::server::error::OrReport;
 
-type SummaryRow = (i32, String, i64, i32, i32, i32);
+type SummaryRow = (i32, String, Option<i64>, Option<i32>, Option<i32>, Option<i32>);
 
 #[pg_extern(sql = false)]
 #[allow(clippy::type_complexity)]
@@ -17,10 +17,10 @@ fn rag_summary(
     (
         name!(no, i32),
         name!(content, String),
-        name!(chunk_id, i64),
-        name!(chunk_no, i32),
-        name!(start_char, i32),
-        name!(end_char, i32),
+        name!(chunk_id, Option<i64>),
+        name!(chunk_no, Option<i32>),
+        name!(start_char, Option<i32>),
+        name!(end_char, Option<i32>),
     ),
 > {
     let lines = document_summary::lines(source_key, pipeline).or_report();

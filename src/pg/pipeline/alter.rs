@@ -197,7 +197,7 @@ impl PipelineAlteration<'_> {
         description::inherit(successor.id, pipeline.id)?;
         representations::inherit(&successor, pipeline)?;
         mentions::inherit(&successor, pipeline)?;
-        tree::inherit(&successor, pipeline)?;
+        tree::option::inherit(&successor, pipeline)?;
         communities::inherit(&successor, pipeline)?;
         pipeline::set_paused(pipeline.id, pipeline.is_paused)?;
         intake::leave(successor.id, intake::ChangeKind::All)?;

@@ -11,20 +11,20 @@ use crate::pg::catalog::view::{ViewColumn, content_columns};
 use crate::pg::server::prepared;
 use crate::pg::server::sql::{query, render, required};
 
-/// A sentence of a summary, with its place in the document.
+/// A sentence of a summary, with its place in the document, or a summary that a language model has written, which has none.
 pub struct SummaryLine {
-    /// Its number, from 1.
+    /// Its number, from 1; 0 of what a language model has written.
     pub no: i64,
     /// The sentence.
     pub content: String,
     /// Primary key of the chunk that it stands in.
-    pub chunk_id: i64,
+    pub chunk_id: Option<i64>,
     /// The place of this chunk in the document, from 0.
-    pub chunk_no: i32,
+    pub chunk_no: Option<i32>,
     /// Its first character in the document, from 0.
-    pub start_char: i32,
+    pub start_char: Option<i32>,
     /// One past its last character.
-    pub end_char: i32,
+    pub end_char: Option<i32>,
 }
 
 /// The sentences that sum up the row with this key, which is text or, of a composite key, a JSON object. None where there
@@ -59,10 +59,10 @@ fn of_document(pipeline: &Pipeline, tree: &str, key: &str) -> Result<Vec<Summary
         Ok(SummaryLine {
             no: required(row.get(1)?)?,
             content: required(row.get(2)?)?,
-            chunk_id: required(row.get(3)?)?,
-            chunk_no: required(row.get(4)?)?,
-            start_char: required(row.get(5)?)?,
-            end_char: required(row.get(6)?)?,
+            chunk_id: row.get(3)?,
+            chunk_no: row.get(4)?,
+            start_char: row.get(5)?,
+            end_char: row.get(6)?,
         })
     })
 }

@@ -10,6 +10,9 @@ SELECT rag_create_pipeline('handbook', 'body', options => '{"tree": true}');
 SELECT rag_create_pipeline('handbook', 'body', options => '{"tree": {"summary": "poem"}}');
 SELECT rag_create_pipeline('handbook', 'body', options => '{"tree": {"levels": 3}}');
 SELECT rag_create_pipeline('handbook', 'body', refresh => 'sync', options => '{"tree": {}}');
+SELECT rag_create_pipeline('handbook', 'body', options => '{"tree": {"llm": "writer"}}');
+SELECT rag_create_pipeline('handbook', 'body', options => '{"tree": {"summary": "llm"}}');
+SELECT rag_create_pipeline('handbook', 'body', options => '{"tree": {"summary": "llm", "llm": "tree_writer"}}');
 
 SELECT rag_create_pipeline('handbook', 'body', metadata => ARRAY['lang'], refresh => 'manual',
                            chunking => '{"by": "markdown", "max_tokens": 40, "overlap": 0}', options => '{"tree": {}}');
@@ -19,6 +22,20 @@ SELECT kind, llm, state, missing, empty FROM rag.derivation_status;
 SELECT obj_description('handbook_rag_chunks_tree'::regclass) IS NOT NULL AS has_comment,
        count(*) FILTER (WHERE col_description(attrelid, attnum) IS NULL) AS without
 FROM pg_attribute WHERE attrelid = 'handbook_rag_chunks_tree'::regclass AND attnum > 0;
+
+-- How many calls a language model takes is said before any is made.
+CREATE SERVER tree_writer FOREIGN DATA WRAPPER rag_llm OPTIONS (api 'openai', base_url 'http://127.0.0.1:1/v1', model 'm', max_retries '0');
+BEGIN;
+SELECT rag_alter_pipeline('handbook', options => '{"tree": {"summary": "llm", "llm": "tree_writer", "template": "none"}}');
+ROLLBACK;
+SET client_min_messages = notice;
+BEGIN;
+SELECT rag_alter_pipeline('handbook', options => '{"tree": {"summary": "llm", "llm": "tree_writer"}}');
+SELECT options FROM rag.derivation;
+SELECT kind, llm, state FROM rag.derivation_status;
+ROLLBACK;
+RESET client_min_messages;
+DROP SERVER tree_writer;
 
 -- The root of a document covers all its chunks, in order; each chunk is in one node of a level.
 SELECT count(*) AS documents, count(*) FILTER (WHERE t.leaves = d.leaves) AS roots

@@ -1,0 +1,227 @@
+//! Which nodes of a document's tree can be made now, and of what.
+
+use std::collections::{HashMap, HashSet};
+
+use super::{DocumentTrees, TreeNodeText};
+use crate::error::{Error, ErrorKind, Result};
+use crate::pg::catalog::pipeline::Pipeline;
+use crate::pg::derivation::mentions::look_around;
+use crate::pg::derivation::{DerivationItem, same_document};
+use crate::pg::server::sql::{self, query, render};
+use crate::prompt::messages::PromptSource;
+use crate::tree::digest::{MOST_SENTENCES, QuotedSentence, digest, quotable};
+use crate::tree::grow::grow;
+use crate::tree::written;
+use crate::tree::{MemberHash, TreeChild, TreeLeaf, TreeNode};
+
+/// What sentences are there of the members of a level, by their hashes; a `leaf` is a place among the member's.
+type Sentences = HashMap<MemberHash, Vec<QuotedSentence>>;
+
+/// What the members of a level say.
+#[derive(Default)]
+struct MemberTexts {
+    sentences: Sentences,
+    /// The whole texts, where a language model reads them.
+    passages: HashMap<MemberHash, PromptSource>,
+}
+
+/// The tables that trees are made of.
+pub(super) struct TreeTables<'a> {
+    chunk_table: &'a str,
+    tree: &'a str,
+    same_document: String,
+    /// In which template, and by which language model, nodes are to be written.
+    way: (Option<&'a str>, Option<&'a str>),
+}
+
+impl<'a> TreeTables<'a> {
+    pub(super) fn of(
+        pipeline: &'a Pipeline,
+        tree: &'a str,
+        trees: &'a DocumentTrees,
+    ) -> Result<TreeTables<'a>> {
+        let same_document = same_document(pipeline)?;
+        let chunk_table = &pipeline.chunk_table.sql;
+        Ok(TreeTables { chunk_table, tree, same_document, way: trees.way() })
+    }
+
+    fn render(&self, template: &str) -> String {
+        self.render_with(template, "")
+    }
+
+    fn render_with(&self, template: &str, is_unfinished: &str) -> String {
+        let values = [
+            ("chunk_table", self.chunk_table),
+            ("tree", self.tree),
+            ("same_document", &self.same_document),
+            ("is_unfinished", is_unfinished),
+        ];
+        render(template, &values)
+    }
+
+    /// A statement that looks for documents whose tree is not there.
+    pub(super) fn about_unfinished(&self, template: &str) -> String {
+        let is_unfinished = self.render(query!(tree.is_unfinished));
+        self.render_with(template, &is_unfinished)
+    }
+
+    /// The nodes of a document that are not there and can be made now, since their children are there.
+    pub(super) fn ready(&self, first_chunk: i64) -> Result<Vec<DerivationItem>> {
+        let leaves = self.leaves(first_chunk)?;
+        let mut among = |asked: &[MemberHash]| self.known(asked);
+        let nodes = grow(&leaves, &mut among, &mut look_around)?;
+        let hashes: Vec<MemberHash> = nodes.iter().map(|node| node.hash).collect();
+        let there = self.made(&hashes)?;
+        let mut seen = HashSet::new();
+        let is_ready = |node: &&TreeNode| {
+            let is_new = !there.contains(&node.hash) && seen.insert(node.hash);
+            is_new && (node.level == 1 || node.children.iter().all(|it| there.contains(&it.hash)))
+        };
+        let ready: Vec<&TreeNode> = nodes.iter().filter(is_ready).collect();
+        let of_chunks = self.of_chunks(members(&ready, true))?;
+        let of_nodes = self.of_nodes(members(&ready, false))?;
+        let item = |node: &TreeNode| {
+            let texts = if node.level == 1 { &of_chunks } else { &of_nodes };
+            item(first_chunk, node, &leaves, texts)
+        };
+        Ok(ready.into_iter().map(item).collect())
+    }
+
+    fn leaves(&self, first_chunk: i64) -> Result<Vec<TreeLeaf>> {
+        let statement = self.render(query!(tree.leaves));
+        let found = sql::rows(&statement, &[first_chunk.into()], |row| {
+            let hash = sql::required(row.get::<Vec<u8>>(1)?)?;
+            Ok((hash, sql::required(row.get::<Vec<f32>>(2)?)?))
+        })?;
+        let leaf = |(hash, vector)| Ok(TreeLeaf { hash: member(hash)?, vector });
+        found.into_iter().map(leaf).collect()
+    }
+
+    /// Which of these nodes are there.
+    fn known(&self, hashes: &[MemberHash]) -> Result<HashSet<MemberHash>> {
+        let statement = self.render(query!(tree.known));
+        let asked = bytes(hashes);
+        let found =
+            sql::rows(&statement, &[asked.into()], |row| sql::required(row.get::<Vec<u8>>(1)?))?;
+        found.into_iter().map(member).collect()
+    }
+
+    /// Which of these nodes are there, made in the way in which they are to be.
+    fn made(&self, hashes: &[MemberHash]) -> Result<HashSet<MemberHash>> {
+        let statement = self.render(query!(tree.made));
+        let arguments = [bytes(hashes).into(), self.way.0.into(), self.way.1.into()];
+        let found = sql::rows(&statement, &arguments, |row| sql::required(row.get::<Vec<u8>>(1)?))?;
+        found.into_iter().map(member).collect()
+    }
+
+    /// What chunks with these hashes say.
+    fn of_chunks(&self, hashes: Vec<MemberHash>) -> Result<MemberTexts> {
+        let statement = self.render(query!(tree.contents));
+        let found = sql::rows(&statement, &[bytes(&hashes).into()], |row| {
+            let hash = sql::required(row.get::<Vec<u8>>(1)?)?;
+            Ok((hash, sql::required(row.get::<String>(2)?)?, row.get::<String>(3)?))
+        })?;
+        let mut texts = MemberTexts::default();
+        for (hash, content, heading) in found {
+            let hash = member(hash)?;
+            texts.sentences.insert(hash, quotable(0, &content, &mut look_around));
+            if self.way.0.is_some() {
+                texts.passages.insert(hash, written::passage(heading, &content));
+            }
+        }
+        Ok(texts)
+    }
+
+    /// What the summaries of these nodes say.
+    fn of_nodes(&self, hashes: Vec<MemberHash>) -> Result<MemberTexts> {
+        let passages = match self.way.0 {
+            Some(_) => self.summaries(&hashes)?,
+            None => HashMap::new(),
+        };
+        Ok(MemberTexts { sentences: self.quoted(&hashes)?, passages })
+    }
+
+    fn summaries(&self, hashes: &[MemberHash]) -> Result<HashMap<MemberHash, PromptSource>> {
+        let statement = self.render(query!(tree.summaries));
+        let found = sql::rows(&statement, &[bytes(hashes).into()], |row| {
+            let hash = sql::required(row.get::<Vec<u8>>(1)?)?;
+            Ok((hash, sql::required(row.get::<String>(2)?)?))
+        })?;
+        let passage =
+            |(hash, content): (_, String)| Ok((member(hash)?, written::passage(None, &content)));
+        found.into_iter().map(passage).collect()
+    }
+
+    /// The sentences that stand for what these nodes cover.
+    fn quoted(&self, hashes: &[MemberHash]) -> Result<Sentences> {
+        let statement = self.render(query!(tree.sentences));
+        let found = sql::rows(&statement, &[bytes(hashes).into()], |row| {
+            let leaf = sql::required(row.get::<i32>(2)?)? as usize - 1;
+            let (start, end): (i32, i32) =
+                (sql::required(row.get(3)?)?, sql::required(row.get(4)?)?);
+            let chars = start as u32..end as u32;
+            let sentence = QuotedSentence { leaf, chars, text: sql::required(row.get(5)?)? };
+            Ok((sql::required(row.get::<Vec<u8>>(1)?)?, sentence))
+        })?;
+        let mut sentences = Sentences::new();
+        for (hash, sentence) in found {
+            sentences.entry(member(hash)?).or_default().push(sentence);
+        }
+        Ok(sentences)
+    }
+}
+
+/// The children of some nodes, each once: of those of the lowest level, which are chunks, or of the others.
+fn members(nodes: &[&TreeNode], are_chunks: bool) -> Vec<MemberHash> {
+    let wanted = nodes.iter().filter(|node| (node.level == 1) == are_chunks);
+    let children: HashSet<MemberHash> =
+        wanted.flat_map(|node| &node.children).map(|child| child.hash).collect();
+    children.into_iter().collect()
+}
+
+/// A node as the runner knows it: its key is the document's first chunk and the node's hash.
+fn item(
+    first_chunk: i64,
+    node: &TreeNode,
+    leaves: &[TreeLeaf],
+    texts: &MemberTexts,
+) -> DerivationItem {
+    let of_child = |child: &TreeChild| {
+        let before = child.leaves.start - node.leaves.start;
+        let found = texts.sentences.get(&child.hash).cloned().unwrap_or_default();
+        found.into_iter().map(move |it| QuotedSentence { leaf: before + it.leaf, ..it })
+    };
+    let possible: Vec<QuotedSentence> = node.children.iter().flat_map(of_child).collect();
+    let passages = node.children.iter().filter_map(|child| texts.passages.get(&child.hash));
+    let text = TreeNodeText {
+        level: node.level,
+        is_root: node.leaves.len() == leaves.len(),
+        leaves: leaves[node.leaves.clone()].iter().map(|leaf| leaf.hash).collect(),
+        children: node.children.iter().map(|child| child.hash).collect(),
+        sentences: digest(possible, MOST_SENTENCES, &mut look_around),
+        passages: passages.cloned().collect(),
+    };
+    let key = [first_chunk.to_be_bytes().as_slice(), &node.hash].concat();
+    DerivationItem { key, node: Some(Box::new(text)), ..DerivationItem::default() }
+}
+
+/// The first chunk that a key begins with; before the first key, one before all.
+pub(super) fn first_chunk(key: &[u8]) -> i64 {
+    key.first_chunk().map_or(i64::MIN, |bytes| i64::from_be_bytes(*bytes))
+}
+
+/// The hash of the node, with which a key ends.
+pub(super) fn hash_in(key: &[u8]) -> &[u8] {
+    key.last_chunk::<{ size_of::<MemberHash>() }>().map_or(key, |hash| hash.as_slice())
+}
+
+pub(super) fn bytes(hashes: &[MemberHash]) -> Vec<&[u8]> {
+    hashes.iter().map(MemberHash::as_slice).collect()
+}
+
+fn member(hash: Vec<u8>) -> Result<MemberHash> {
+    hash.try_into().map_err(|hash: Vec<u8>| {
+        let message = format!("hash of a chunk or node has {} bytes", hash.len());
+        Error::new(ErrorKind::DataCorrupted, message)
+    })
+}

@@ -1,0 +1,114 @@
+//! The option `tree` of a pipeline: what it may be, and what is done where it changes.
+
+use pgrx::notice;
+use serde_json::{Value as Json, json};
+
+use super::{FORM, KIND, document_keys};
+use crate::error::Result;
+use crate::pg::catalog::derivation;
+use crate::pg::catalog::owner::as_owner;
+use crate::pg::catalog::pipeline::{self, Pipeline};
+use crate::pg::catalog::template;
+use crate::pg::derivation::{check_refresh, option_name, table};
+use crate::pg::ragd::llm::Llm;
+use crate::pg::server::guc;
+use crate::pg::server::sql::{self, query, render};
+use crate::tree::MOST_LEAVES;
+use crate::tree::options::{SummaryMethod, TreeOptions};
+use crate::tree::written::{self, TEMPLATE};
+
+/// Has `option` hold for a pipeline of the caller, and for its successor: an object, or `false` or null for no trees.
+pub fn alter(pipeline: &Pipeline, option: &Json) -> Result<()> {
+    let option = match TreeOptions::read(option)? {
+        Some(wanted) => Some(complete(pipeline, option, wanted)?),
+        None => None,
+    };
+    for one in [pipeline.clone()].into_iter().chain(pipeline::successor(pipeline.id)?) {
+        let current = derivation::of(one.id, KIND)?;
+        if let (Some(it), Some(new)) = (&current, &option)
+            && is_written(&it.options)?
+            && !is_written(new)?
+        {
+            let forget = render(query!(tree.forget_written), &[("tree", &it.relation.sql)]);
+            let summaries = as_owner(&one, || sql::execute(&forget, &[]))?;
+            if summaries > 0 {
+                let name = &one.name;
+                notice!(
+                    "{summaries} summaries that a language model has written for pipeline \"{name}\" are dropped"
+                );
+            }
+        }
+    }
+    let current = derivation::of(pipeline.id, KIND)?.map(|it| it.options);
+    if let Some(option) = option.as_ref().filter(|it| current.as_ref() != Some(*it)) {
+        announce_calls(pipeline, option)?;
+    }
+    table::alter(pipeline, KIND, option.as_ref(), |one, option| {
+        table::create_embedded(one, &FORM, KIND, option)
+    })
+}
+
+/// An error where what is wanted cannot be; else the option with the name of the language model that writes, if one does,
+/// so that it does not depend on the role that embeds.
+fn complete(pipeline: &Pipeline, option: &Json, wanted: TreeOptions) -> Result<Json> {
+    check_refresh(KIND, pipeline.refresh)?;
+    let mut option = option.clone();
+    if wanted.summary == SummaryMethod::Llm {
+        template::find(wanted.template.as_deref().unwrap_or(TEMPLATE))?;
+        let llm = wanted.llm.unwrap_or_else(guc::llm);
+        Llm::named(&llm)?.provider_for(option_name(KIND)).map_err(|error| {
+            error.hint(
+                "Name a foreign server of the wrapper rag_llm: {\"summary\": \"llm\", \"llm\": \"...\"}.",
+            )
+        })?;
+        option["llm"] = json!(llm);
+    }
+    Ok(option)
+}
+
+fn is_written(option: &Json) -> Result<bool> {
+    Ok(TreeOptions::read(option)?.is_some_and(|it| it.summary == SummaryMethod::Llm))
+}
+
+/// Says how many calls the summaries of all documents take, where a language model is to write them.
+fn announce_calls(pipeline: &Pipeline, option: &Json) -> Result<()> {
+    if !is_written(option)? {
+        return Ok(());
+    }
+    let keys = document_keys(pipeline)?;
+    let values = [("chunk_table", pipeline.chunk_table.sql.as_str()), ("keys", &keys)];
+    let statement = render(query!(tree.lengths), &values);
+    let lengths = as_owner(pipeline, || {
+        sql::rows(&statement, &[(MOST_LEAVES as i64).into()], |row| {
+            Ok((sql::required(row.get::<i64>(1)?)?, sql::required(row.get::<i64>(2)?)?))
+        })
+    })?;
+    let documents: i64 = lengths.iter().map(|(_, documents)| documents).sum();
+    let of_one = |chunks: i64| written::summaries(chunks as usize) as i64;
+    let calls: i64 = lengths.iter().map(|(chunks, documents)| of_one(*chunks) * documents).sum();
+    if calls > 0 {
+        let (name, llm) = (&pipeline.name, option["llm"].as_str().unwrap_or_default());
+        notice!(
+            "calls of {llm} for the trees of pipeline \"{name}\": about {calls}; documents of more than one chunk: {documents}"
+        );
+    }
+    Ok(())
+}
+
+/// Has a new pipeline, which has no chunks yet, keep what `option` says, if that is anything.
+pub fn create_if_wanted(pipeline: &Pipeline, option: &Json) -> Result<()> {
+    match TreeOptions::read(option)? {
+        Some(_) => alter(pipeline, option),
+        None => Ok(()),
+    }
+}
+
+/// Gives a successor what the pipeline has whose place it is to take, with what a language model has written.
+pub fn inherit(successor: &Pipeline, old: &Pipeline) -> Result<()> {
+    let Some(it) = derivation::of(old.id, KIND)? else { return Ok(()) };
+    table::create_embedded(successor, &FORM, KIND, &it.options)?;
+    let Some(new) = derivation::of(successor.id, KIND)? else { return Ok(()) };
+    let values = [("tree", new.relation.sql.as_str()), ("old", &it.relation.sql)];
+    let inherit = render(query!(tree.inherit), &values);
+    as_owner(successor, || sql::execute(&inherit, &[])).map(drop)
+}
