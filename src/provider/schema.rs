@@ -237,6 +237,7 @@ fn together(first: &Generated, second: Generated) -> Generated {
     let sum = |a: Option<u64>, b: Option<u64>| Some(a.unwrap_or(0).saturating_add(b?));
     Generated {
         prompt_tokens: sum(first.prompt_tokens, second.prompt_tokens),
+        cached_tokens: sum(first.cached_tokens, second.cached_tokens),
         completion_tokens: sum(first.completion_tokens, second.completion_tokens),
         attempts: first.attempts + second.attempts,
         ..second
