@@ -29,11 +29,31 @@ fn an_answer_comes_back_with_its_counts() {
         text: "Press \"reset\".\nThen wait.".into(),
         finish_reason: "stop".into(),
         prompt_tokens: Some(11),
+        cached_tokens: None,
         completion_tokens: Some(7),
         attempts: 1,
         tools: None,
     };
     assert_eq!(generated, expected);
+}
+
+#[test]
+fn cached_tokens_are_among_those_that_were_read() {
+    for (details, cached) in [
+        (json!({"cached_tokens": 8}), Some(8)),
+        (json!({"cached_tokens": 0}), Some(0)),
+        (json!({"cached_tokens": 99}), Some(11)),
+        (json!({"cached_tokens": -1}), None),
+        (json!(null), None),
+    ] {
+        let reply = json!({
+            "choices": [{"message": {"content": "ok"}, "finish_reason": "stop"}],
+            "usage": {"prompt_tokens": 11, "completion_tokens": 7, "prompt_tokens_details": details},
+        });
+        let server = Server::play([Reply::json(200, &reply.to_string())]);
+        let generated = ask(&server).unwrap();
+        assert_eq!((generated.prompt_tokens, generated.cached_tokens), (Some(11), cached));
+    }
 }
 
 #[test]

@@ -250,6 +250,7 @@ fn check_heard(api: &str, reply: Reply, text: &str, reason: &str, tokens: (u64, 
         text: text.into(),
         finish_reason: reason.into(),
         prompt_tokens: Some(tokens.0),
+        cached_tokens: None,
         completion_tokens: Some(tokens.1),
         attempts: 1,
         tools: None,
@@ -288,6 +289,23 @@ fn why_it_ends_has_one_word_in_all_protocols() {
     check("gemini", gemini(&parts, "MAX_TOKENS"), "length");
     check("gemini", gemini(&parts, "RECITATION"), "content_filter");
     check("cohere", cohere(&text, "MAX_TOKENS"), "length");
+}
+
+#[test]
+fn cached_tokens_are_among_those_that_were_read() {
+    let anthropic = json!({
+        "content": [{"type": "text", "text": "ok"}], "stop_reason": "end_turn",
+        "usage": {"input_tokens": 5, "cache_read_input_tokens": 100, "cache_creation_input_tokens": 20, "output_tokens": 1},
+    });
+    let gemini = json!({
+        "candidates": [{"content": {"parts": [{"text": "ok"}]}, "finishReason": "STOP"}],
+        "usageMetadata": {"promptTokenCount": 125, "cachedContentTokenCount": 100, "candidatesTokenCount": 1},
+    });
+    for (api, reply) in [("anthropic", anthropic), ("gemini", gemini)] {
+        let generated = ask(api, Reply::json(200, &reply.to_string())).unwrap();
+        let counts = (generated.prompt_tokens, generated.cached_tokens);
+        assert_eq!(counts, (Some(125), Some(100)), "{api}");
+    }
 }
 
 #[test]

@@ -231,6 +231,27 @@ fn an_answer_that_does_not_fit_is_repaired_once() {
 }
 
 #[test]
+fn cached_tokens_of_both_answers_are_counted() {
+    let says = |text: &str, details: Value| {
+        let usage =
+            json!({"prompt_tokens": 5, "completion_tokens": 3, "prompt_tokens_details": details});
+        let choice = json!({"message": {"content": text}, "finish_reason": "stop"});
+        Reply::json(200, &json!({"choices": [choice], "usage": usage}).to_string())
+    };
+    let cached = |tokens: u64| json!({ "cached_tokens": tokens });
+    for (first, second, expected) in [
+        (cached(4), cached(3), Some(7)),
+        (cached(4), json!(null), Some(4)),
+        (json!(null), cached(3), Some(3)),
+        (json!(null), json!(null), None),
+    ] {
+        let server = Server::play([says("{}", first), says(FITS, second)]);
+        let generated = call(&request("openai", &server, &schema())).unwrap();
+        assert_eq!((generated.prompt_tokens, generated.cached_tokens), (Some(10), expected));
+    }
+}
+
+#[test]
 fn an_answer_that_never_fits_names_the_place() {
     let check_misfit = |answer: &str, schema: &Value, part: &str| {
         let server = Server::play([says("ollama", answer)]);

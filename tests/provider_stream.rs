@@ -35,11 +35,27 @@ fn each_piece_is_told_when_it_comes() {
         text: "Press reset.".into(),
         finish_reason: "stop".into(),
         prompt_tokens: Some(11),
+        cached_tokens: None,
         completion_tokens: Some(7),
         attempts: 1,
         tools: None,
     };
     assert_eq!(told.outcome.unwrap(), expected);
+}
+
+#[test]
+fn a_stream_says_what_was_cached() {
+    let usage =
+        r#"{"prompt_tokens":11,"completion_tokens":7,"prompt_tokens_details":{"cached_tokens":8}}"#;
+    let last = format!(r#"{{"choices":[],"usage":{usage}}}"#);
+    let events = [
+        r#"{"choices":[{"index":0,"delta":{"content":"ok"},"finish_reason":"stop"}]}"#,
+        last.as_str(),
+        "[DONE]",
+    ];
+    let server = Server::play([Reply::events(events.map(|event| (NOW, event)))]);
+    let generated = tell(&server).outcome.unwrap();
+    assert_eq!((generated.prompt_tokens, generated.cached_tokens), (Some(11), Some(8)));
 }
 
 #[test]

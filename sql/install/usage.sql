@@ -5,6 +5,7 @@ CREATE TABLE rag.price (
     model  text CHECK (model <> ''),
     input  numeric NOT NULL CHECK (input >= 0::numeric AND input < 'Infinity'),
     output numeric NOT NULL DEFAULT 0 CHECK (output >= 0::numeric AND output < 'Infinity'),
+    cached numeric CHECK (cached >= 0::numeric AND cached < 'Infinity'),
     UNIQUE NULLS NOT DISTINCT (server, model)
 );
 COMMENT ON TABLE rag.price IS 'what a million tokens cost, in any currency';
@@ -12,6 +13,7 @@ COMMENT ON COLUMN rag.price.server IS 'name of the foreign server';
 COMMENT ON COLUMN rag.price.model IS 'name of the model; NULL: all models of the server that have no price of their own';
 COMMENT ON COLUMN rag.price.input IS 'price of a million tokens that the model reads, from 0';
 COMMENT ON COLUMN rag.price.output IS 'price of a million tokens that it writes, from 0';
+COMMENT ON COLUMN rag.price.cached IS 'price of a million tokens that it reads from the provider''s cache of prompts, from 0; NULL: that of any that it reads';
 
 -- Roles are kept by name, so that a dump can be restored where one of them is missing.
 CREATE TABLE rag.budget (
@@ -48,7 +50,8 @@ CREATE FUNCTION rag.spent() RETURNS TABLE (
     tokens_out bigint,
     cost       numeric,
     unpriced_calls bigint,
-    failed_calls   bigint
+    failed_calls   bigint,
+    tokens_cached  bigint
 )
 VOLATILE PARALLEL RESTRICTED ROWS 100
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_spent_wrapper';
@@ -56,7 +59,7 @@ COMMENT ON FUNCTION rag.spent IS 'by days since 1970-01-01, what roles whose rig
 
 CREATE VIEW rag.stat_usage WITH (security_invoker = true) AS
 SELECT date '1970-01-01' + s.day AS day, pg_catalog.pg_get_userbyid(s.role) AS role, p.name AS pipeline, s.server, s.model,
-       s.calls, s.tokens_in, s.tokens_out, s.cost, s.unpriced_calls, s.failed_calls
+       s.calls, s.tokens_in, s.tokens_out, s.cost, s.unpriced_calls, s.failed_calls, s.tokens_cached
 FROM rag.spent() AS s
 LEFT JOIN rag.pipeline AS p ON p.id = s.pipeline
 ORDER BY 1, 2, 3, s.server, s.model;
@@ -72,6 +75,7 @@ COMMENT ON COLUMN rag.stat_usage.tokens_out IS 'tokens that it has written';
 COMMENT ON COLUMN rag.stat_usage.cost IS 'what they cost, by the prices of rag.price at that time; without unpriced_calls, and NULL where no call had a price';
 COMMENT ON COLUMN rag.stat_usage.unpriced_calls IS 'how many of the calls had no price in rag.price';
 COMMENT ON COLUMN rag.stat_usage.failed_calls IS 'calls that ended with an error, such as one of a provider that could not be reached';
+COMMENT ON COLUMN rag.stat_usage.tokens_cached IS 'tokens among those read that were in the provider''s cache of prompts';
 
 CREATE VIEW rag.stat_budget WITH (security_invoker = true) AS
 SELECT r.role, b.period, b.max_tokens, u.tokens AS used_tokens, b.max_cost, u.cost AS used_cost

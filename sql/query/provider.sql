@@ -5,7 +5,7 @@ SELECT pg_catalog.has_server_privilege($1, 'USAGE')
 
 -- name: price
 -- $1: server, $2: model. A price of the model goes before that of all models of its server.
-SELECT input::double precision, output::double precision
+SELECT input::double precision, coalesce(cached, input)::double precision, output::double precision
 FROM rag.price
 WHERE server = $1 AND (model = $2 OR model IS NULL)
 ORDER BY model IS NULL

@@ -3,10 +3,11 @@
 -- name: insert
 -- $1: ID, $2: role, $3: pipeline, $4: strategy, $5: who wrote, $6: question, $7: answer, $8: whether it
 -- is supported, $9: confidence, $10: citations, $11: steps, $12: tokens embedded, $13: calls of language
--- models, $14: their tokens, $15: what was remembered, $16: cost, $17: milliseconds.
+-- models, $14: their tokens, $15: what was remembered, $16: cost, $17: milliseconds,
+-- $18: tokens of language models that providers had cached.
 INSERT INTO rag.trace_log (id, owner, pipeline, strategy, llm, question, answer, supported, confidence, citations,
-                           steps, embedding_tokens, llm_calls, llm_tokens, cache_hits, cost, ms)
-VALUES ($1, $2::name, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16::numeric, $17)
+                           steps, embedding_tokens, llm_calls, llm_tokens, cache_hits, cost, ms, cached_tokens)
+VALUES ($1, $2::name, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16::numeric, $17, $18)
 
 -- name: is_seen
 SELECT EXISTS (SELECT FROM rag.trace_log WHERE id OPERATOR(pg_catalog.=) $1)

@@ -1,7 +1,7 @@
 //! What was spent, in a file a day.
 //!
 //! ```text
-//! folder/20779      [16384,16390,3,"openai","gpt-4o",1,812,64,0.00267,0,0]
+//! folder/20779      [16384,16390,3,"openai","gpt-4o",1,812,64,0.00267,0,0,512]
 //! ```
 //!
 //! A table would forget what a transaction spends that is rolled back, and a session that adds to
@@ -64,7 +64,21 @@ struct ReadFile {
 
 /// A line: an account and what was spent on it.
 #[derive(Serialize, Deserialize)]
-struct LedgerLine(u32, u32, i32, String, String, u64, u64, u64, f64, u64, u64);
+struct LedgerLine(
+    u32,
+    u32,
+    i32,
+    String,
+    String,
+    u64,
+    u64,
+    u64,
+    f64,
+    u64,
+    u64,
+    // Cached tokens, which lines of earlier versions do not have.
+    #[serde(default)] u64,
+);
 
 impl Ledger {
     /// The one in `folder`, which is made by the first entry.
@@ -175,18 +189,18 @@ fn add_lines(bytes: &[u8], sums: &mut Sums) {
     for line in bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
         let Ok(line) = serde_json::from_slice::<LedgerLine>(line) else { continue };
         let LedgerLine(database, role, pipeline, server, model, ..) = line;
-        let LedgerLine(.., calls, input, output, cost, unpriced, failed) = line;
+        let LedgerLine(.., calls, input, output, cost, unpriced, failed, cached) = line;
         let account = Account { database, role, pipeline, server, model };
-        let spent = Spent { calls, input, output, cost, unpriced, failed };
+        let spent = Spent { calls, input, cached, output, cost, unpriced, failed };
         *sums.entry(account).or_default() += spent;
     }
 }
 
 fn line(account: &Account, spent: &Spent) -> io::Result<String> {
     let Account { database, role, pipeline, server, model } = account.clone();
-    let Spent { calls, input, output, cost, unpriced, failed } = *spent;
+    let Spent { calls, input, cached, output, cost, unpriced, failed } = *spent;
     #[rustfmt::skip]
-    let line = LedgerLine(database, role, pipeline, server, model, calls, input, output, cost, unpriced, failed);
+    let line = LedgerLine(database, role, pipeline, server, model, calls, input, output, cost, unpriced, failed, cached);
     Ok(serde_json::to_string(&line)?)
 }
 
@@ -255,7 +269,8 @@ mod tests {
         Account { database: 1, role, pipeline: 3, server, model }
     }
 
-    const ONE: Spent = Spent { calls: 1, input: 10, output: 2, cost: 0.5, unpriced: 1, failed: 2 };
+    const ONE: Spent =
+        Spent { calls: 1, input: 10, cached: 4, output: 2, cost: 0.5, unpriced: 1, failed: 2 };
 
     fn ledger(folder: &tempfile::TempDir) -> Ledger {
         Ledger::new(folder.path().join("usage"))
@@ -270,10 +285,12 @@ mod tests {
         ledger.add(5, &account(1), &ONE).unwrap();
         ledger.add(5, &account(2), &ONE).unwrap();
         ledger.add(7, &account(1), &ONE).unwrap();
-        let two = Spent { calls: 2, input: 20, output: 4, cost: 1.0, unpriced: 2, failed: 4 };
+        let two =
+            Spent { calls: 2, input: 20, cached: 8, output: 4, cost: 1.0, unpriced: 2, failed: 4 };
         assert_eq!(ledger.day(5).unwrap()[&account(1)], two);
         assert_eq!(ledger.day(5).unwrap()[&account(2)], ONE);
-        let three = Spent { calls: 3, input: 30, output: 6, cost: 1.5, unpriced: 3, failed: 6 };
+        let three =
+            Spent { calls: 3, input: 30, cached: 12, output: 6, cost: 1.5, unpriced: 3, failed: 6 };
         assert_eq!(ledger.sum(5, 7, |account| account.role == 1).unwrap(), three);
         assert_eq!(ledger.days().unwrap(), [5, 7]);
         // Another session sees the same, and what comes later.
@@ -281,6 +298,17 @@ mod tests {
         assert_eq!(other.day(5).unwrap()[&account(1)], two);
         ledger.add(5, &account(1), &ONE).unwrap();
         assert_eq!(other.day(5).unwrap()[&account(1)], three);
+    }
+
+    #[test]
+    fn lines_without_cached_tokens_are_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut ledger = ledger(&folder);
+        ledger.add(5, &account(1), &ONE).unwrap();
+        let earlier = br#"[1,1,3,"a\n\"b","m\t",1,10,2,0.5,1,2]"#;
+        append_to(&ledger.path(5)).unwrap().write_all(&[&earlier[..], b"\n"].concat()).unwrap();
+        let sum = ledger.day(5).unwrap()[&account(1)];
+        assert_eq!((sum.calls, sum.input, sum.cached), (2, 20, 4));
     }
 
     #[test]

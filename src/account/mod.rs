@@ -24,15 +24,20 @@ const CHARACTERS_A_TOKEN: u64 = 4;
 pub struct Price {
     /// Price of what the model reads.
     pub input: f64,
+    /// Price of what it reads from the provider's cache of prompts.
+    pub cached: f64,
     /// Price of what the model writes.
     pub output: f64,
 }
 
 impl Price {
-    /// What so many tokens cost.
+    /// What it costs to read `input` tokens, of which `cached` come from the provider's cache, and to write `output`
+    /// tokens.
     #[must_use]
-    pub fn of(&self, input: u64, output: u64) -> f64 {
-        (self.input * input as f64 + self.output * output as f64) / 1e6
+    pub fn of(&self, input: u64, cached: u64, output: u64) -> f64 {
+        let cached = cached.min(input);
+        let anew = self.input * (input - cached) as f64;
+        (anew + self.cached * cached as f64 + self.output * output as f64) / 1e6
     }
 }
 
@@ -43,6 +48,8 @@ pub struct Spent {
     pub calls: u64,
     /// Tokens that its models have read.
     pub input: u64,
+    /// Tokens among these that were in the provider's cache of prompts.
+    pub cached: u64,
     /// Tokens that they have written.
     pub output: u64,
     /// What that cost, as far as prices are known.
@@ -58,6 +65,7 @@ impl AddAssign for Spent {
         // A sum that wraps would be a budget without an end.
         self.calls = self.calls.saturating_add(more.calls);
         self.input = self.input.saturating_add(more.input);
+        self.cached = self.cached.saturating_add(more.cached);
         self.output = self.output.saturating_add(more.output);
         self.cost += more.cost;
         self.unpriced = self.unpriced.saturating_add(more.unpriced);
@@ -120,10 +128,18 @@ mod tests {
 
     #[test]
     fn prices_are_for_a_million_tokens() {
-        let price = Price { input: 2.5, output: 10.0 };
-        assert!((price.of(1_000_000, 0) - 2.5).abs() < 1e-12);
-        assert!((price.of(2_000, 500) - 0.01).abs() < 1e-12);
-        assert_eq!(price.of(0, 0), 0.0);
+        let price = Price { input: 2.5, cached: 0.25, output: 10.0 };
+        let costs = |tokens: (u64, u64, u64), expected: f64| {
+            let cost = price.of(tokens.0, tokens.1, tokens.2);
+            assert!((cost - expected).abs() < 1e-12, "{tokens:?}: {cost}");
+        };
+        costs((1_000_000, 0, 0), 2.5);
+        costs((2_000, 0, 500), 0.01);
+        costs((0, 0, 0), 0.0);
+        costs((1_000_000, 1_000_000, 0), 0.25);
+        costs((1_000_000, 400_000, 0), 1.6);
+        // No more can be cached than was read.
+        costs((1_000_000, u64::MAX, 0), 0.25);
     }
 
     fn allows(limit: &SpendingLimit, spent: Spent, next: Spent) -> Option<String> {

@@ -135,6 +135,7 @@ mod tests {
             text: request.provider.model.clone(),
             finish_reason: "stop".into(),
             prompt_tokens: None,
+            cached_tokens: None,
             completion_tokens: None,
             attempts: 1,
             tools: None,

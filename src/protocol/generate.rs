@@ -58,8 +58,10 @@ pub struct Generated {
     pub text: String,
     /// "stop", "length", "content_filter", or a word of the provider's own.
     pub finish_reason: String,
-    /// Tokens read, if the provider says.
+    /// Tokens read, those in the provider's cache included, if the provider says.
     pub prompt_tokens: Option<u64>,
+    /// Tokens among these that were in the provider's cache of prompts, if the provider says.
+    pub cached_tokens: Option<u64>,
     /// Tokens written, if the provider says.
     pub completion_tokens: Option<u64>,
     /// Calls made, the retried ones included.
@@ -87,6 +89,7 @@ mod tests {
             text: "x".repeat(8),
             finish_reason: "stop".into(),
             prompt_tokens: None,
+            cached_tokens: None,
             completion_tokens,
             attempts: 1,
             tools: Some(ToolReply { verbatim: verbatim.into(), ..ToolReply::default() }),

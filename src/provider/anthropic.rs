@@ -104,7 +104,7 @@ impl ChatProtocol for Messages {
             false => heard.text = input(content).unwrap_or_else(|| chat::texts(content)),
         }
         end(reply.get("stop_reason"), heard);
-        heard.count(reply, "/usage/input_tokens", "/usage/output_tokens");
+        count(reply.get("usage"), heard);
         Ok(())
     }
 
@@ -113,10 +113,21 @@ impl ChatProtocol for Messages {
             heard.text.push_str(text);
         }
         end(event.pointer("/delta/stop_reason"), heard);
-        heard.count(event, "/message/usage/input_tokens", "/message/usage/output_tokens");
+        count(event.pointer("/message/usage"), heard);
         // The end has the counts of all, in some gateways also what was read.
-        heard.count(event, "/usage/input_tokens", "/usage/output_tokens");
+        count(event.get("usage"), heard);
     }
+}
+
+/// Notes the counts of `usage`. Its `input_tokens` are those that neither came from the cache nor went into it. Counts only
+/// grow in the course of a stream, and its end may leave out what its beginning has said of the cache.
+fn count(usage: Option<&Value>, heard: &mut Heard) {
+    let number = |name: &str| usage?.get(name)?.as_u64();
+    let cached = number("cache_read_input_tokens");
+    let beside = [cached, number("cache_creation_input_tokens")].into_iter().flatten();
+    let read = beside.chain(number("input_tokens")).reduce(u64::saturating_add);
+    heard.counted(read.max(heard.prompt_tokens), number("output_tokens"));
+    heard.cached(cached);
 }
 
 fn end(reason: Option<&Value>, heard: &mut Heard) {

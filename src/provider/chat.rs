@@ -163,6 +163,8 @@ pub struct Heard {
     pub blocked: Option<String>,
     /// Tokens that were read, if the provider has said.
     pub prompt_tokens: Option<u64>,
+    /// Tokens among these that were cached, if the provider has said.
+    cached_tokens: Option<u64>,
     /// Tokens that were written, if the provider has said.
     pub completion_tokens: Option<u64>,
     /// What is called, where tools were offered.
@@ -199,6 +201,11 @@ impl Heard {
         self.completion_tokens = written.map(credible).or(self.completion_tokens);
     }
 
+    /// Notes how many of the tokens that were read are `cached`, if the provider says so. In a stream the number only grows.
+    pub fn cached(&mut self, cached: Option<u64>) {
+        self.cached_tokens = cached.max(self.cached_tokens);
+    }
+
     fn tell(&mut self, teller: &ErrorFormatter<'_>) -> std::result::Result<Generated, CallError> {
         // PostgreSQL's text cannot hold it, and no model means it.
         let text = std::mem::take(&mut self.text).replace('\0', "");
@@ -212,6 +219,7 @@ impl Heard {
             text,
             finish_reason,
             prompt_tokens: self.prompt_tokens,
+            cached_tokens: credibly_cached(self.cached_tokens, self.prompt_tokens),
             completion_tokens: self.completion_tokens,
             attempts: 0,
             tools,
@@ -413,6 +421,11 @@ fn is_passing(error: &Value) -> bool {
 /// stay sums.
 pub fn credible(tokens: u64) -> u64 {
     tokens.min(u32::MAX.into())
+}
+
+/// `cached` tokens of `read` ones: no more than were read.
+pub fn credibly_cached(cached: Option<u64>, read: Option<u64>) -> Option<u64> {
+    cached.map(|cached| cached.min(read.unwrap_or_default()))
 }
 
 /// A body as it is sent.

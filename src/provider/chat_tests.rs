@@ -131,6 +131,53 @@ fn cohere_tells_what_kind_an_event_is() {
     check_error::<cohere::chat::CohereChat>(&[events[0], failed], &[], "no GPU");
 }
 
+fn check_cached<P: ChatProtocol>(events: &[&str], read: u64, cached: Option<u64>) {
+    let generated = listen::<P>(events).1.unwrap();
+    assert_eq!((generated.prompt_tokens, generated.cached_tokens), (Some(read), cached));
+}
+
+#[test]
+fn a_stream_says_what_was_cached() {
+    let start =
+        |usage: &str| format!(r#"{{"type":"message_start","message":{{"usage":{usage}}}}}"#);
+    let delta =
+        r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"Hi"}}"#;
+    let end = |usage: &str| {
+        format!(
+            r#"{{"type":"message_delta","delta":{{"stop_reason":"end_turn"}},"usage":{usage}}}"#
+        )
+    };
+    let cached = r#"{"input_tokens":25,"cache_read_input_tokens":1000,"cache_creation_input_tokens":200,"output_tokens":1}"#;
+    for (first, last, read, expected) in [
+        (cached, r#"{"output_tokens":15}"#, 1225, Some(1000)),
+        // What the end leaves out was said at the beginning.
+        (cached, r#"{"input_tokens":25,"output_tokens":15}"#, 1225, Some(1000)),
+        (r#"{"input_tokens":0,"output_tokens":0}"#, cached, 1225, Some(1000)),
+        (r#"{"input_tokens":25,"output_tokens":1}"#, r#"{"output_tokens":15}"#, 25, None),
+        (
+            r#"{"input_tokens":25,"cache_read_input_tokens":null}"#,
+            r#"{"output_tokens":1}"#,
+            25,
+            None,
+        ),
+    ] {
+        let (first, last) = (start(first), end(last));
+        let events = [first.as_str(), delta, last.as_str()];
+        check_cached::<anthropic::Messages>(&events, read, expected);
+    }
+    let gemini = |usage: &str| {
+        format!(
+            r#"{{"candidates":[{{"content":{{"parts":[{{"text":"Hi"}}]}},"finishReason":"STOP"}}],"usageMetadata":{usage}}}"#
+        )
+    };
+    let counted =
+        gemini(r#"{"promptTokenCount":80,"cachedContentTokenCount":64,"candidatesTokenCount":5}"#);
+    check_cached::<gemini::chat::GenerateContent>(&[counted.as_str()], 80, Some(64));
+    // No more can be cached than was read.
+    let odd = gemini(r#"{"promptTokenCount":8,"cachedContentTokenCount":64}"#);
+    check_cached::<gemini::chat::GenerateContent>(&[odd.as_str()], 8, Some(8));
+}
+
 #[test]
 fn what_may_pass_is_told_from_what_will_not() {
     let provider_error = |kind: &str| format!(r#"{{"error":{{"type":"{kind}","message":"x"}}}}"#);

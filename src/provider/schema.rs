@@ -235,8 +235,11 @@ fn bill(answer: &Generated) -> Bill {
 /// The second answer, with what both have cost.
 fn together(first: &Generated, second: Generated) -> Generated {
     let sum = |a: Option<u64>, b: Option<u64>| Some(a.unwrap_or(0).saturating_add(b?));
+    // An answer of which nothing is said was not cached.
+    let cached = [first.cached_tokens, second.cached_tokens].into_iter().flatten();
     Generated {
         prompt_tokens: sum(first.prompt_tokens, second.prompt_tokens),
+        cached_tokens: cached.reduce(u64::saturating_add),
         completion_tokens: sum(first.completion_tokens, second.completion_tokens),
         attempts: first.attempts + second.attempts,
         ..second

@@ -72,6 +72,32 @@ fn what_is_spent_is_counted_whatever_becomes_of_the_transaction() {
 }
 
 #[test]
+fn cached_tokens_are_counted_and_have_a_price() {
+    let reply = serde_json::json!({
+        "choices": [{"index": 0, "message": {"role": "assistant", "content": ANSWER}, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 11, "completion_tokens": 7, "prompt_tokens_details": {"cached_tokens": 8}},
+    });
+    let Some((_cluster, _http, mut client)) = start([Reply::json(200, &reply.to_string())]) else {
+        return;
+    };
+    not_at_midnight(&mut client);
+    let price = "INSERT INTO rag.price (server, input, cached, output) VALUES ('writer', 1000000, 250000, 2000000)";
+    client.batch_execute(&format!("{price}; SET rag.trace = 'summary'")).unwrap();
+    let query =
+        "SELECT concat_ws(' ', usage->>'prompt_tokens', usage->>'cached_tokens', usage->>'cost')
+        FROM rag_answer_details($1, llm => 'writer')";
+    assert_eq!(client.query_one(query, &[&QUESTION]).unwrap().get::<_, &str>(0), "11 8 19.0");
+    let used = "SELECT concat_ws(' ', tokens_in, tokens_cached, tokens_out, cost::float8) FROM rag.stat_usage";
+    assert_eq!(client.query_one(used, &[]).unwrap().get::<_, &str>(0), "11 8 7 19");
+    let traced =
+        "SELECT concat_ws(' ', llm_tokens, cached_tokens, cost::float8) FROM rag.trace_log";
+    assert_eq!(client.query_one(traced, &[]).unwrap().get::<_, &str>(0), "18 8 19");
+    // Without a price of their own they cost what others do.
+    client.batch_execute("UPDATE rag.price SET cached = NULL").unwrap();
+    assert_eq!(client.query_one(query, &[&QUESTION]).unwrap().get::<_, &str>(0), "11 8 25.0");
+}
+
+#[test]
 fn calls_without_a_price_and_failed_calls_are_told() {
     let refusal = Reply::json(400, r#"{"error": {"message": "no such thing"}}"#);
     let Some((_cluster, _http, mut client)) = start([Reply::chat(ANSWER), refusal]) else { return };

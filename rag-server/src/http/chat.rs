@@ -229,7 +229,11 @@ fn finish_reason(details: &Value) -> &'static str {
 fn usage(details: &Value) -> Value {
     let tokens = |name: &str| details["usage"][name].as_u64().unwrap_or_default();
     let (prompt, completion) = (tokens("prompt_tokens"), tokens("completion_tokens"));
-    json!({"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion})
+    let mut usage = json!({"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion});
+    if let Some(cached) = details["usage"]["cached_tokens"].as_u64() {
+        usage["prompt_tokens_details"] = json!({"cached_tokens": cached});
+    }
+    usage
 }
 
 /// A response in pieces.

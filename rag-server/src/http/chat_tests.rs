@@ -45,6 +45,18 @@ fn parameters_become_options_unless_these_say_otherwise() {
 }
 
 #[test]
+fn cached_tokens_are_told_as_openai_does() {
+    let used = usage(
+        &json!({"usage": {"prompt_tokens": 70, "cached_tokens": 64, "completion_tokens": 2}}),
+    );
+    let expected = json!({
+        "prompt_tokens": 70, "completion_tokens": 2, "total_tokens": 72,
+        "prompt_tokens_details": {"cached_tokens": 64},
+    });
+    assert_eq!(used, expected);
+}
+
+#[test]
 fn a_whole_response_has_citations_and_figures() {
     let details = json!({
         "answer": "At nine. [1]", "citations": [{"marker": 1}], "supported": true,
@@ -55,6 +67,7 @@ fn a_whole_response_has_citations_and_figures() {
     assert_eq!(whole["choices"][0]["message"]["content"], "At nine. [1]");
     assert_eq!(whole["choices"][0]["finish_reason"], "length");
     assert_eq!(whole["usage"]["total_tokens"], 9);
+    assert_eq!(whole["usage"].get("prompt_tokens_details"), None);
     assert_eq!(whole["citations"][0]["marker"], 1);
     assert_eq!(whole["rag"]["supported"], true);
 }

@@ -39,8 +39,21 @@ pub struct Budget {
     pub cost: Option<f64>,
     /// Price of a million tokens that are read; that of `rag.price` if nothing is said.
     pub input_price: Option<f64>,
+    /// Price of a million tokens that the provider has cached, likewise; without any, that of tokens that are read.
+    pub cached_price: Option<f64>,
     /// Price of a million tokens that are written, likewise.
     pub output_price: Option<f64>,
+}
+
+/// What a million tokens cost.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TokenPrices {
+    /// Of those that are read.
+    pub input: f64,
+    /// Of those among them that the provider has cached.
+    pub cached: f64,
+    /// Of those that are written.
+    pub output: f64,
 }
 
 /// A limit that was reached.
@@ -75,9 +88,11 @@ impl Budget {
                 return Err(wrong(name, value.to_string()));
             }
         }
-        for (name, value) in
-            [("input_price", self.input_price), ("output_price", self.output_price)]
-        {
+        for (name, value) in [
+            ("input_price", self.input_price),
+            ("cached_price", self.cached_price),
+            ("output_price", self.output_price),
+        ] {
             if let Some(value) = value.filter(|value| !is_price(value)) {
                 return Err(out_of_range(&option(name), "0 or more", value));
             }
@@ -85,24 +100,29 @@ impl Budget {
         Ok(())
     }
 
-    /// The budget with the prices `known`, of a million tokens read and of a million written, where
-    /// it has none of its own. Fails if it has a cost and no prices.
-    pub fn priced(self, known: Option<(f64, f64)>) -> Result<Budget> {
-        let input_price = self.input_price.or(known.map(|it| it.0));
-        let output_price = self.output_price.or(known.map(|it| it.1));
+    /// The budget with the prices `known` where it has none of its own. With a price of its own for what is read, that
+    /// holds for cached tokens too, unless they have one. Fails if it has a cost and no prices.
+    pub fn priced(self, known: Option<TokenPrices>) -> Result<Budget> {
+        let cached_price = self.cached_price.or(self.input_price).or(known.map(|it| it.cached));
+        let input_price = self.input_price.or(known.map(|it| it.input));
+        let output_price = self.output_price.or(known.map(|it| it.output));
         let has_prices = input_price.is_some() && output_price.is_some();
         match self.cost.is_some() && !has_prices {
             true => Err(Error::invalid("the budget has a cost and no prices").hint(
                 "Add a row for the server and its model to rag.price, or input_price and output_price to the budget, for a million tokens each.",
             )),
-            false => Ok(Budget { input_price, output_price, ..self }),
+            false => Ok(Budget { input_price, cached_price, output_price, ..self }),
         }
     }
 
-    /// What so many tokens cost.
-    fn price(&self, read: f64, written: f64) -> f64 {
-        let of = |price: Option<f64>, tokens: f64| price.unwrap_or_default() * tokens / 1e6;
-        of(self.input_price, read) + of(self.output_price, written)
+    /// What it costs to read `read` tokens, of which `cached` were cached, and to write `written` tokens.
+    fn price(&self, read: u64, cached: u64, written: u64) -> f64 {
+        let cached = cached.min(read);
+        let of = |price: Option<f64>, tokens: u64| price.unwrap_or_default() * tokens as f64;
+        let all = of(self.input_price, read - cached)
+            + of(self.cached_price.or(self.input_price), cached)
+            + of(self.output_price, written);
+        all / 1e6
     }
 }
 
@@ -127,6 +147,7 @@ pub struct BudgetLedger {
 #[derive(Clone, Debug, Default)]
 struct Counts {
     read: Option<u64>,
+    cached: Option<u64>,
     written: Option<u64>,
 }
 
@@ -221,10 +242,8 @@ impl BudgetLedger {
         };
         let of_cost = match self.budget.cost {
             Some(most) => {
-                let spent = self
-                    .budget
-                    .price(self.read as f64 + read as f64, self.written as f64 + later as f64);
-                let token = self.budget.price(0.0, 1.0);
+                let spent = self.cost(read, later);
+                let token = self.budget.output_price.unwrap_or_default() / 1e6;
                 // A float that is too great becomes the greatest integer, a negative one 0.
                 match token > 0.0 {
                     true => {
@@ -240,6 +259,13 @@ impl BudgetLedger {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
         })
+    }
+
+    /// What has been spent, with so many more tokens read and written.
+    fn cost(&self, read: u64, written: u64) -> f64 {
+        let (read, written) =
+            (self.read.saturating_add(read), self.written.saturating_add(written));
+        self.budget.price(read, self.said.cached.unwrap_or_default(), written)
     }
 
     /// Counts a call and gives the reply. A call that took all the time it was given is over,
@@ -269,6 +295,7 @@ impl BudgetLedger {
             *sum = sum.or(count.map(|_| 0)).map(added);
         };
         add(&mut self.said.read, reply.prompt_tokens);
+        add(&mut self.said.cached, reply.cached_tokens);
         add(&mut self.said.written, reply.completion_tokens);
         let called = reply.tools.as_ref().map_or(0, |it| estimate(&it.verbatim));
         let written = reply.completion_tokens.unwrap_or_else(|| estimate(&reply.text) + called);
@@ -302,11 +329,14 @@ impl BudgetLedger {
             ("attempts".to_owned(), json!(self.attempts)),
         ]);
         usage.extend(self.told.iter().map(|(name, value)| ((*name).to_owned(), value.clone())));
+        if let Some(cached) = self.said.cached {
+            usage.insert("cached_tokens".to_owned(), json!(cached));
+        }
         if let Some(limit) = self.stopped_by {
             usage.insert("stopped_by".to_owned(), json!(limit.name()));
         }
         if self.budget.input_price.is_some() || self.budget.output_price.is_some() {
-            let cost = self.budget.price(self.read as f64, self.written as f64);
+            let cost = self.cost(0, 0);
             usage.insert("cost".to_owned(), json!(cost));
         }
         usage.into()
@@ -340,6 +370,7 @@ mod tests {
             text: "x".repeat(40),
             finish_reason: "stop".into(),
             prompt_tokens: read,
+            cached_tokens: None,
             completion_tokens: written,
             attempts: 1,
             tools: None,
@@ -421,12 +452,36 @@ mod tests {
     }
 
     #[test]
+    fn cached_tokens_have_a_price_of_their_own() {
+        let known = Some(TokenPrices { input: 1000.0, cached: 100.0, output: 0.0 });
+        for (budget, cost) in [
+            (json!({}), 0.64),
+            (json!({"cached_price": 0}), 0.6),
+            // Who names a price for what is read means all of it.
+            (json!({"input_price": 2000}), 2.0),
+            (json!({"input_price": 2000, "cached_price": 1000}), 1.6),
+        ] {
+            let parsed: Budget = serde_json::from_value(budget.clone()).unwrap();
+            let mut ledger = BudgetLedger::new(parsed.priced(known).unwrap());
+            let reply =
+                reply(Some(1000), Some(10)).map(|it| ModelReply { cached_tokens: Some(400), ..it });
+            ledger.note("a", reply, 0, false).unwrap();
+            let usage = ledger.usage("s");
+            assert_eq!(
+                (&usage["prompt_tokens"], &usage["cached_tokens"]),
+                (&json!(1000), &json!(400))
+            );
+            assert!((usage["cost"].as_f64().unwrap() - cost).abs() < 1e-9, "{budget}: {usage}");
+        }
+    }
+
+    #[test]
     fn prices_that_are_not_said_are_those_that_are_known() {
-        let priced = |budget: Value, known| {
+        let priced = |budget: Value, known: Option<TokenPrices>| {
             let budget: Budget = serde_json::from_value(budget).unwrap();
             budget.priced(known).map(|it| (it.input_price, it.output_price))
         };
-        let known = Some((3.0, 5.0));
+        let known = Some(TokenPrices { input: 3.0, cached: 1.0, output: 5.0 });
         let cost = || json!({"cost": 1});
         assert_eq!(priced(cost(), known).unwrap(), (Some(3.0), Some(5.0)));
         let own = json!({"cost": 1, "output_price": 0});
@@ -447,6 +502,7 @@ mod tests {
             (json!({"seconds": -1}), "seconds"),
             (json!({"cost": 0, "input_price": 1, "output_price": 1}), "cost"),
             (json!({"input_price": -1}), "input_price"),
+            (json!({"cached_price": -1}), "cached_price"),
         ] {
             let parsed: Budget = serde_json::from_value(budget.clone()).unwrap();
             let error = parsed.check("answer.budget").unwrap_err();

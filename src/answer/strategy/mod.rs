@@ -60,7 +60,7 @@ mod surroundings;
 mod tools;
 mod tree_summarize;
 
-pub use budget::{Budget, BudgetLedger, estimate_all};
+pub use budget::{Budget, BudgetLedger, TokenPrices, estimate_all};
 pub use desk::Desk;
 pub use global::community_calls;
 pub use last::{BegunAnswer, Fallback, FinalPrompt, PendingAnswer};

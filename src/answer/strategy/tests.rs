@@ -228,6 +228,7 @@ impl StrategyHost for Scripted {
                 text: text.to_owned(),
                 finish_reason: "stop".to_owned(),
                 prompt_tokens: Some(self.tokens.0),
+                cached_tokens: None,
                 completion_tokens: Some(self.tokens.1),
                 attempts: 1,
                 tools: None,

@@ -131,6 +131,8 @@ pub struct ModelReply {
     pub finish_reason: String,
     /// Tokens read, if the provider says.
     pub prompt_tokens: Option<u64>,
+    /// Tokens among these that were in the provider's cache of prompts, if the provider says.
+    pub cached_tokens: Option<u64>,
     /// Tokens written, if the provider says.
     pub completion_tokens: Option<u64>,
     /// Calls made, the retried ones included.

@@ -183,6 +183,7 @@ impl WaitingCall<'_> {
                 Ok(LocalModelReply::Done {
                     finish_reason,
                     prompt_tokens,
+                    cached_tokens,
                     completion_tokens,
                     ..
                 }) => {
@@ -190,6 +191,7 @@ impl WaitingCall<'_> {
                         text: std::mem::take(&mut self.text),
                         finish_reason,
                         prompt_tokens: Some(prompt_tokens),
+                        cached_tokens: Some(cached_tokens),
                         completion_tokens: Some(completion_tokens),
                         attempts: 1,
                         tools: None,

@@ -9,7 +9,8 @@ use crate::pg::server::sql::{self, query};
 pub fn price(server: &str, model: &str) -> Result<Option<Price>> {
     let statement = query!(provider.price);
     let found = sql::rows(statement, &[server.into(), model.into()], |row| {
-        Ok(Price { input: sql::required(row.get(1)?)?, output: sql::required(row.get(2)?)? })
+        let [input, cached, output] = [1, 2, 3].map(|column| sql::required(row.get(column)?));
+        Ok(Price { input: input?, cached: cached?, output: output? })
     })?;
     Ok(found.first().copied())
 }

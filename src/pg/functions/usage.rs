@@ -25,6 +25,7 @@ fn rag_spent() -> TableIterator<
         name!(cost, Option<AnyNumeric>),
         name!(unpriced_calls, i64),
         name!(failed_calls, i64),
+        name!(tokens_cached, i64),
     ),
 > {
     let days = usage::spent_here().or_report();
@@ -51,16 +52,17 @@ fn bigint(count: u64) -> i64 {
 }
 
 #[rustfmt::skip]
-type UsageRow = (i32, pg_sys::Oid, Option<i32>, String, String, i64, i64, i64, Option<AnyNumeric>, i64, i64);
+type UsageRow = (i32, pg_sys::Oid, Option<i32>, String, String, i64, i64, i64, Option<AnyNumeric>, i64, i64, i64);
 
 fn row((day, (account, spent)): (i32, (Account, Spent))) -> UsageRow {
     let Account { role, pipeline, server, model, .. } = account;
-    let Spent { calls, input, output, cost, unpriced, failed } = spent;
+    let Spent { calls, input, cached, output, cost, unpriced, failed } = spent;
     let pipeline = (pipeline != 0).then_some(pipeline);
     let numbers = (bigint(calls), bigint(input), bigint(output));
     let is_known = unpriced < calls;
     let cost = is_known.then(|| money(cost).unwrap_or_else(|| AnyNumeric::from(0)));
     let role = pg_sys::Oid::from_u32(role);
-    let (unpriced, failed) = (bigint(unpriced), bigint(failed));
-    (day, role, pipeline, server, model, numbers.0, numbers.1, numbers.2, cost, unpriced, failed)
+    let last = (bigint(unpriced), bigint(failed), bigint(cached));
+    let (calls, input, output) = numbers;
+    (day, role, pipeline, server, model, calls, input, output, cost, last.0, last.1, last.2)
 }

@@ -63,6 +63,7 @@ pub fn keep(
         sum(|step| step.usage.cache_hits).into(),
         steps.iter().map(|step| step.usage.cost).sum::<f64>().into(),
         steps.iter().map(|step| step.ms).sum::<f64>().into(),
+        sum(|step| step.usage.cached_tokens).into(),
     ];
     // Traces are not the caller's to write: what is there has happened.
     let statement = query!(trace.insert);

@@ -66,6 +66,7 @@ pub fn recalled(caching: Caching, request: &GenerateRequest) -> Option<Generated
         tools,
         finish_reason: "stop".to_owned(),
         prompt_tokens: Some(0),
+        cached_tokens: None,
         completion_tokens: Some(0),
         attempts: 0,
     })

@@ -95,9 +95,15 @@ pub fn generate_all(
 
 /// What was written, as strategies know it.
 pub fn said(generated: Generated) -> ModelReply {
-    let Generated { text, finish_reason, prompt_tokens, completion_tokens, attempts, tools } =
-        generated;
-    ModelReply { text, finish_reason, prompt_tokens, completion_tokens, attempts, tools }
+    ModelReply {
+        text: generated.text,
+        finish_reason: generated.finish_reason,
+        prompt_tokens: generated.prompt_tokens,
+        cached_tokens: generated.cached_tokens,
+        completion_tokens: generated.completion_tokens,
+        attempts: generated.attempts,
+        tools: generated.tools,
+    }
 }
 
 /// A request that a provider write.

@@ -15,6 +15,7 @@ use pgrx::prelude::*;
 
 use crate::account::ledger::{Account, Ledger, Sums};
 use crate::account::{Price, SpendingLimit, Spent, tokens_of};
+use crate::answer::strategy::TokenPrices;
 use crate::error::{Bill, Error, ErrorKind, Result};
 use crate::pg::catalog::price;
 use crate::pg::server::role;
@@ -41,6 +42,8 @@ pub struct Usage {
     pub llm_calls: u64,
     /// Tokens that a language model has read and written, as far as its provider says.
     pub llm_tokens: u64,
+    /// Tokens among those read that were in the provider's cache of prompts.
+    pub cached_tokens: u64,
     /// What was remembered and not asked again.
     pub cache_hits: u64,
     /// What providers cost, as far as prices are known.
@@ -48,15 +51,22 @@ pub struct Usage {
 }
 
 impl Usage {
-    const NONE: Usage =
-        Usage { embedding_tokens: 0, llm_calls: 0, llm_tokens: 0, cache_hits: 0, cost: 0.0 };
+    const NONE: Usage = Usage {
+        embedding_tokens: 0,
+        llm_calls: 0,
+        llm_tokens: 0,
+        cached_tokens: 0,
+        cache_hits: 0,
+        cost: 0.0,
+    };
 
     fn add(&mut self, generated: &Generated) {
-        let Generated { prompt_tokens, completion_tokens, attempts, .. } = generated;
+        let Generated { prompt_tokens, cached_tokens, completion_tokens, attempts, .. } = generated;
         self.llm_calls = self.llm_calls.saturating_add(u64::from(*attempts));
         for tokens in [prompt_tokens, completion_tokens].into_iter().flatten() {
             self.llm_tokens = self.llm_tokens.saturating_add(*tokens);
         }
+        self.cached_tokens = self.cached_tokens.saturating_add(cached_tokens.unwrap_or_default());
     }
 
     /// What has been used since it was `before`.
@@ -65,6 +75,7 @@ impl Usage {
             embedding_tokens: self.embedding_tokens.saturating_sub(before.embedding_tokens),
             llm_calls: self.llm_calls.saturating_sub(before.llm_calls),
             llm_tokens: self.llm_tokens.saturating_sub(before.llm_tokens),
+            cached_tokens: self.cached_tokens.saturating_sub(before.cached_tokens),
             cache_hits: self.cache_hits.saturating_sub(before.cache_hits),
             // Sums of fractions are not exact.
             cost: (self.cost - before.cost).max(0.0),
@@ -77,6 +88,7 @@ impl Usage {
             embedding_tokens: self.embedding_tokens.saturating_add(more.embedding_tokens),
             llm_calls: self.llm_calls.saturating_add(more.llm_calls),
             llm_tokens: self.llm_tokens.saturating_add(more.llm_tokens),
+            cached_tokens: self.cached_tokens.saturating_add(more.cached_tokens),
             cache_hits: self.cache_hits.saturating_add(more.cache_hits),
             cost: self.cost + more.cost,
         }
@@ -153,8 +165,9 @@ pub fn prepare(provider: &ProviderConfig) -> Result<()> {
 
 /// What a million tokens of `provider` cost, by what was looked up when its options were read;
 /// `None` where `rag.price` has no row for it.
-pub fn price(provider: &ProviderConfig) -> Option<Price> {
-    TERMS.with_borrow(|known| known.get(&terms_key(provider))?.price)
+pub fn prices(provider: &ProviderConfig) -> Option<TokenPrices> {
+    let price = TERMS.with_borrow(|known| known.get(&terms_key(provider))?.price)?;
+    Some(TokenPrices { input: price.input, cached: price.cached, output: price.output })
 }
 
 /// A call that may be made. Until it is known how it ended it counts as made: the provider of a
@@ -192,7 +205,7 @@ pub fn admit(request: &Request, pipeline: i32) -> Result<Admitted> {
         _ => 1,
     };
     let price = terms.price;
-    let expected = priced((calls, input, 0), price.as_ref());
+    let expected = priced(Spent { calls, input, ..Spent::default() }, price.as_ref());
     check(&terms, &expected)?;
     let (server, model) = (provider.name.clone(), provider.model.clone());
     let ProviderTerms { database, role, .. } = terms;
@@ -253,39 +266,42 @@ fn spent(response: &Response, expected: &Spent, price: Option<&Price>) -> Spent 
         Response::Texts(all) => failures(all.iter().filter_map(|one| one.as_ref().err())),
         _ => 0,
     };
+    let one = |input| Spent { calls: 1, input, ..Spent::default() };
     let counts = match response {
         // Some providers do not count what they embed.
-        Response::Vectors { tokens: 0, .. } => (1, expected.input, 0),
-        Response::Vectors { tokens, .. } => (1, *tokens, 0),
-        Response::SomeVectors { tokens: 0, .. } => (1, expected.input, 0),
+        Response::Vectors { tokens: 0, .. } | Response::SomeVectors { tokens: 0, .. } => {
+            one(expected.input)
+        }
+        Response::Vectors { tokens, .. } => one(*tokens),
         Response::SomeVectors { tokens, error, .. } => {
             // What was read in vain is not more than all that was sent.
             let left = expected.input.saturating_sub(*tokens);
-            let (calls, input, output) = billed(&error.bill().unwrap_or_default(), left);
-            (calls.saturating_add(1), input.saturating_add(*tokens), output)
+            let mut sum = billed(&error.bill().unwrap_or_default(), left);
+            sum += one(*tokens);
+            sum
         }
         Response::Text(it) => written(it, expected.input),
         Response::Texts(all) => {
             let share = expected.input / all.len().max(1) as u64;
-            all.iter().fold((0, 0, 0), |sum, one| {
-                let (calls, input, output) = match one {
+            all.iter().fold(Spent::default(), |mut sum, one| {
+                sum += match one {
                     Ok(one) => written(one, share),
                     Err(error) => billed(&error.bill().unwrap_or_default(), share),
                 };
-                let plus = u64::saturating_add;
-                (plus(sum.0, calls), plus(sum.1, input), plus(sum.2, output))
+                sum
             })
         }
-        _ => (1, expected.input, 0),
+        _ => one(expected.input),
     };
     Spent { failed, ..priced(counts, price) }
 }
 
-/// Calls, tokens read and tokens written, with what they cost.
-fn priced((calls, input, output): (u64, u64, u64), price: Option<&Price>) -> Spent {
-    let cost = price.map_or(0.0, |price| price.of(input, output));
+/// Calls and tokens with what they cost.
+fn priced(counts: Spent, price: Option<&Price>) -> Spent {
+    let Spent { calls, input, cached, output, .. } = counts;
+    let cost = price.map_or(0.0, |price| price.of(input, cached, output));
     let unpriced = if price.is_some() { 0 } else { calls };
-    Spent { calls, input, output, cost, unpriced, failed: 0 }
+    Spent { cost, unpriced, ..counts }
 }
 
 /// How many of these are about a call of a provider.
@@ -293,15 +309,19 @@ fn failures<'a>(errors: impl IntoIterator<Item = &'a Error>) -> u64 {
     errors.into_iter().filter(|error| error.kind().is_of_provider()).count() as u64
 }
 
-/// Calls, tokens read and tokens written.
-fn written(it: &Generated, expected: u64) -> (u64, u64, u64) {
-    (u64::from(it.attempts), it.prompt_tokens.unwrap_or(expected), it.written())
+/// Calls and tokens of what was written. `expected` tokens were read where the provider says nothing.
+fn written(it: &Generated, expected: u64) -> Spent {
+    let input = it.prompt_tokens.unwrap_or(expected);
+    let cached = it.cached_tokens.unwrap_or_default().min(input);
+    let (calls, output) = (u64::from(it.attempts), it.written());
+    Spent { calls, input, cached, output, ..Spent::default() }
 }
 
-/// Calls, tokens read and tokens written by calls that failed and are billed nevertheless.
-/// `expected` tokens were read where the provider says nothing.
-fn billed(bill: &Bill, expected: u64) -> (u64, u64, u64) {
-    (bill.calls.into(), bill.input_of(expected), bill.output)
+/// Calls and tokens of calls that failed and are billed nevertheless, none of them as cached. `expected` tokens were read
+/// where the provider says nothing.
+fn billed(bill: &Bill, expected: u64) -> Spent {
+    let (calls, input, output) = (bill.calls.into(), bill.input_of(expected), bill.output);
+    Spent { calls, input, output, ..Spent::default() }
 }
 
 /// Nothing may fail here: the call has been made.

@@ -97,8 +97,7 @@ pub fn answer(asked: SqlQuestion<'_>) -> Result<SqlAnswer> {
         None => options,
     };
     let read = SchemaInPrompt::read(question, Vec::new(), &options)?;
-    let price = usage::price(provider).map(|price| (price.input, price.output));
-    let mut ledger = BudgetLedger::new(options.budget.priced(price)?);
+    let mut ledger = BudgetLedger::new(options.budget.priced(usage::prices(provider))?);
     let mut session = SqlSession::new(provider, &options);
     let done = read.write(&options, None, &mut ledger, &mut session)?;
     ledger.tell("llm", json!(provider.name));

@@ -105,6 +105,7 @@ impl ChatProtocol for GenerateContent {
             let written = [count("candidatesTokenCount"), count("thoughtsTokenCount")];
             let written = written.into_iter().flatten().reduce(u64::saturating_add);
             heard.counted(count("promptTokenCount"), written);
+            heard.cached(count("cachedContentTokenCount"));
         }
     }
 }

@@ -23,9 +23,9 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::protocol::{GenerateRequest, Generated, Message, RequestedCall, ToolReply, ToolUse};
 use crate::provider::call::HttpReply;
 use crate::provider::caller::{Caller, ProviderQuestion};
-use crate::provider::chat::{self, credible, translated};
+use crate::provider::chat::{self, credible, credibly_cached, translated};
 use crate::provider::errors::{CallPurpose, ErrorFormatter, error_message, explanation};
-use crate::provider::openai::stream::ChatReader;
+use crate::provider::openai::stream::{ChatReader, cached};
 use crate::provider::provider_state::ProviderMemory;
 use crate::provider::retry::CallError;
 use crate::provider::sampling::{RequestedSampling, SAMPLING_NAMES};
@@ -286,7 +286,16 @@ impl ProviderQuestion for ChatRequest<'_> {
             return Err(silence.billed(prompt_tokens, completion_tokens));
         }
         let finish_reason = translated(finish_reason, REASONS);
-        Ok(Generated { text, finish_reason, prompt_tokens, completion_tokens, attempts: 0, tools })
+        let cached_tokens = credibly_cached(cached(&value), prompt_tokens);
+        Ok(Generated {
+            text,
+            finish_reason,
+            prompt_tokens,
+            cached_tokens,
+            completion_tokens,
+            attempts: 0,
+            tools,
+        })
     }
 }
 

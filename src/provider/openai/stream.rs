@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::account::tokens_of;
 use crate::protocol::Generated;
-use crate::provider::chat::credible;
+use crate::provider::chat::{credible, credibly_cached};
 use crate::provider::errors::{ErrorFormatter, error_message};
 use crate::provider::retry::CallError;
 use crate::provider::stream::EventReader;
@@ -26,6 +26,7 @@ pub struct ChatReader {
     refusal: String,
     finish_reason: String,
     prompt_tokens: Option<u64>,
+    cached_tokens: Option<u64>,
     completion_tokens: Option<u64>,
     is_done: bool,
 }
@@ -72,6 +73,7 @@ impl EventReader for ChatReader {
             text: std::mem::take(&mut self.text),
             finish_reason: std::mem::take(&mut self.finish_reason),
             prompt_tokens: self.prompt_tokens,
+            cached_tokens: credibly_cached(self.cached_tokens, self.prompt_tokens),
             completion_tokens: self.completion_tokens,
             attempts: 0,
             tools: None,
@@ -83,12 +85,18 @@ impl EventReader for ChatReader {
     }
 }
 
+/// How many of the tokens that were read come from the provider's cache of prompts, if `reply` says so.
+pub fn cached(reply: &Value) -> Option<u64> {
+    reply.pointer("/usage/prompt_tokens_details/cached_tokens")?.as_u64()
+}
+
 impl ChatReader {
     /// Some servers count with each event; the last count is the whole.
     fn note_usage(&mut self, event: &Value) {
         let count = |name: &str| event.pointer("/usage")?.get(name)?.as_u64().map(credible);
         self.prompt_tokens = count("prompt_tokens").or(self.prompt_tokens);
         self.completion_tokens = count("completion_tokens").or(self.completion_tokens);
+        self.cached_tokens = cached(event).or(self.cached_tokens);
     }
 
     fn silence(&self, teller: &ErrorFormatter<'_>) -> CallError {

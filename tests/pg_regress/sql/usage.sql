@@ -15,6 +15,8 @@ SELECT fails($$INSERT INTO rag.price VALUES ('x', 'y', -1)$$);
 SELECT fails($$INSERT INTO rag.price VALUES ('x', 'y', 'NaN')$$);
 SELECT fails($$INSERT INTO rag.price VALUES ('x', 'y', 'Infinity')$$);
 SELECT fails($$INSERT INTO rag.price VALUES ('', 'y', 1)$$);
+SELECT fails($$INSERT INTO rag.price VALUES ('x', 'y', 1, 1, -1)$$);
+SELECT fails($$INSERT INTO rag.price VALUES ('x', 'y', 1, 1, 'NaN')$$);
 
 -- What can be a budget.
 SELECT fails($$INSERT INTO rag.budget VALUES ('regress_reader', 'year', 1)$$);
@@ -32,7 +34,7 @@ SELECT regexp_replace(line, '\d{4}-\d\d-\d\d', 'DATE') FROM fails($$SELECT rag_g
 SELECT substr(line, 1, 5) FROM fails($$SELECT rag_generate('Short.', 'nobody')$$) AS line LIMIT 1;
 -- A provider that was not reached costs nothing.
 SELECT role, period, max_tokens, used_tokens, max_cost, used_cost FROM rag.stat_budget ORDER BY 1, 2;
-SELECT role, server, model, calls, tokens_in, cost, unpriced_calls, failed_calls FROM rag.stat_usage;
+SELECT role, server, model, calls, tokens_in, tokens_cached, cost, unpriced_calls, failed_calls FROM rag.stat_usage;
 -- Own budgets are seen, and nobody changes any.
 SELECT role, period FROM rag.budget ORDER BY role, period;
 SELECT fails($$UPDATE rag.budget SET max_tokens = 1000000$$);

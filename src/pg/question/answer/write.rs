@@ -113,8 +113,8 @@ pub fn messages(
 
 /// `options` with the prices of the provider where they name none.
 pub fn priced(options: &StrategyOptions, provider: &ProviderConfig) -> Result<StrategyOptions> {
-    let price = usage::price(provider).map(|price| (price.input, price.output));
-    Ok(StrategyOptions { budget: options.budget.priced(price)?, ..*options })
+    let budget = options.budget.priced(usage::prices(provider))?;
+    Ok(StrategyOptions { budget, ..*options })
 }
 
 fn remembered(text: String, pending: PendingAnswer) -> Draft {
