@@ -131,6 +131,7 @@ fn answer(
             content: &set.passages[found.passage].text,
             lead: 0,
             heading: Some(set.passages[found.passage].title.as_str()),
+            is_beginning: false,
             dense_similarity: Some(found.similarity),
         })
         .collect();

@@ -35,6 +35,8 @@ pub const SAMPLE: &str = "squad_train_sample";
 pub struct Source {
     pub title: String,
     pub text: String,
+    /// Whether it begins its document.
+    pub is_beginning: bool,
 }
 
 /// A question, its answers in lower case, and the passages that hold one, by index.
@@ -92,7 +94,8 @@ impl Set {
 impl Source {
     fn read(line: &Value) -> Source {
         let text = string(line, "text").to_string();
-        Source { title: line["title"].as_str().unwrap_or_default().replace('_', " "), text }
+        let title = line["title"].as_str().unwrap_or_default().replace('_', " ");
+        Source { title, text, is_beginning: false }
     }
 }
 

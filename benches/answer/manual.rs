@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use pg_rag::chunk::{ChunkingMethod, ChunkingOptions, Tokenizer, chunk};
+use pg_rag::chunk::{Chunk, ChunkingMethod, ChunkingOptions, Tokenizer, chunk};
 use pg_rag::embed::EmbeddingKind;
 use pg_rag::error::{Error, ErrorKind, Result};
 use pg_rag::extract::{Extract, ExtractPassage, extract, observe};
@@ -78,6 +78,7 @@ pub fn ask_all(model: &Path, manual: &Manual, settings: &Settings, embedder: &mu
                 content: &passages[found.passage].text,
                 lead: 0,
                 heading: Some(&passages[found.passage].title),
+                is_beginning: passages[found.passage].is_beginning,
                 dense_similarity: Some(found.similarity),
             })
             .collect();
@@ -175,7 +176,12 @@ fn passages(folder: &Path, tokenizer: &dyn Tokenizer) -> Vec<Source> {
         let page = fs::read_to_string(file).unwrap();
         chunk(&page, &options, tokenizer).unwrap()
     });
-    pages.map(|it| Source { title: it.heading.unwrap_or_default(), text: it.content }).collect()
+    let passage = |it: Chunk| Source {
+        title: it.heading.unwrap_or_default(),
+        text: it.content,
+        is_beginning: it.start_char == 0,
+    };
+    pages.map(passage).collect()
 }
 
 fn add_pages(folder: &Path, files: &mut Vec<PathBuf>) {

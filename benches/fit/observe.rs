@@ -145,6 +145,7 @@ impl FitSet {
             content: &self.set.passages[found.passage].text,
             lead: 0,
             heading: Some(&self.set.passages[found.passage].title),
+            is_beginning: false,
             dense_similarity: Some(found.similarity),
         };
         (1..).zip(found).map(passage).collect()

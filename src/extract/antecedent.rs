@@ -116,6 +116,7 @@ mod tests {
             content: "This means a restart. It takes long. The rest waits. Dadurch dauert es.",
             lead: 0,
             heading: None,
+            is_beginning: false,
             dense_similarity: None,
         };
         let question = ParsedQuestion::read("How long?");
@@ -132,6 +133,7 @@ mod tests {
             content,
             lead: 0,
             heading: None,
+            is_beginning: false,
             dense_similarity: None,
         };
         let passages = [

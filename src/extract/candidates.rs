@@ -8,8 +8,12 @@ use std::ops::Range;
 
 use super::ExtractPassage;
 use super::answer_type::{AnswerType, asked};
+use super::definition::{Definiendum, DefinitionWording};
+use super::markup::plain;
 use super::terms::{QuestionWords, compared, term_credit};
 use super::units::{Unit, units};
+use crate::embed::reader::SpanScores;
+use crate::text::preamble::Preamble;
 use crate::text::words::{Word, words};
 
 /// A question and its words.
@@ -27,6 +31,10 @@ pub(super) struct ParsedQuestion {
     pub asks: Vec<bool>,
     /// What it asks for.
     pub asked: AnswerType,
+    /// The thing whose definition it asks for.
+    pub definiendum: Option<Definiendum>,
+    /// Whether it asks for what text says and code doesn't: a definition, a reason or somebody.
+    pub wants_words: bool,
 }
 
 impl ParsedQuestion {
@@ -34,12 +42,52 @@ impl ParsedQuestion {
     pub fn read(text: &str) -> ParsedQuestion {
         let QuestionWords { words, terms, term_of, asks } = QuestionWords::read(text, MOST_WORDS);
         let asked = asked(&words);
-        ParsedQuestion { text: text.to_string(), words, terms, term_of, asks, asked }
+        let definiendum = Definiendum::asked(text);
+        let is_of_words = |word: &Word| REASONS_AND_PERSONS.split(' ').any(|it| it == word.folded);
+        let mut both = words.iter().zip(&asks);
+        let first_asking = both.find(|(_, asks)| **asks).map(|(word, _)| word);
+        let wants_words = definiendum.is_some()
+            || first_asking.is_some_and(is_of_words)
+            || text.contains("为什么");
+        ParsedQuestion {
+            text: text.to_string(),
+            words,
+            terms,
+            term_of,
+            asks,
+            asked,
+            definiendum,
+            wants_words,
+        }
+    }
+
+    /// The heading that names the thing asked for, where `unit` says first below it what that is, and how; of the first of a
+    /// document also a title. Below a question stands the answer, however it is put.
+    fn heading_of<'b>(
+        &self,
+        unit: &Unit,
+        passage: &ExtractPassage<'b>,
+        is_first: bool,
+    ) -> Option<(&'b str, DefinitionWording)> {
+        let thing = self.definiendum.as_ref().filter(|_| unit.opens)?;
+        let section = unit.section.clone().map(|range| &passage.content[range]);
+        let front_matter = Preamble::of(passage.content).title;
+        let above = passage.heading.into_iter().flat_map(|it| it.split(" > "));
+        let titles = front_matter.into_iter().chain(above).filter(|_| is_first);
+        let heading = section.into_iter().chain(titles).find(|it| thing.is_named_by(it))?;
+        let is_answer = Definiendum::asked(heading).map(|_| DefinitionWording::Nameless);
+        let wording = thing.said_by(&unit.shown(passage.content)).or(is_answer)?;
+        Some((heading, wording))
     }
 }
 
 /// Words of a question that are compared with those of each sentence; more is no question.
 const MOST_WORDS: usize = 2000;
+
+/// Words that ask why or who.
+const REASONS_AND_PERSONS: &str = "why who whom whose warum weshalb wieso wer wen wem wessen pourquoi qui quién quiénes \
+    perché chi porquê quem waarom dlaczego kto neden niçin kim почему зачем кто кого кому кем чому хто γιατί ποιος क्यों \
+    कौन 왜 누구 누가 لماذا";
 
 /// A unit of a passage and what it shares with the question.
 #[derive(Debug)]
@@ -57,7 +105,23 @@ pub(super) struct UnitCandidate {
     pub closeness: f32,
     /// Whether it holds the kind of thing that is asked for; `None` if that is not known.
     pub fits: Option<bool>,
+    /// Where it defines the thing asked for, what it is without that.
+    pub definition: Option<DefinitionCredit>,
 }
+
+/// What a candidate that defines the thing asked for is credited with besides its own words.
+#[derive(Debug)]
+pub(super) struct DefinitionCredit {
+    wording: DefinitionWording,
+    /// Of the candidate's own words.
+    credits: Vec<f32>,
+    /// Of the candidate's own words.
+    closeness: f32,
+}
+
+/// Log odds by which a reader may prefer another piece to a definition without the name. Where it names another as better by
+/// more than that, the sentence gives context or goes into detail. Chosen by hand with manuals of two projects.
+const MOST_DOUBT: f32 = 2.5;
 
 /// Everything that may be evidence, passage by passage.
 #[derive(Debug)]
@@ -82,8 +146,14 @@ impl<'a> Candidates<'a> {
             let start = all.len();
             let mut best = heading_credits(question, passage);
             let of_chunk = |unit: &Unit| unit.range().end > passage.lead;
+            let mut is_first = passage.is_beginning;
             for unit in units(passage.content).into_iter().filter(of_chunk) {
-                let candidate = UnitCandidate::read(question, index, passage, unit);
+                let heading = question.heading_of(&unit, passage, is_first);
+                is_first &= !unit.opens;
+                let mut candidate = UnitCandidate::read(question, index, passage, unit);
+                if let Some((heading, wording)) = heading {
+                    candidate.define(heading, wording);
+                }
                 for (best, credit) in best.iter_mut().zip(&candidate.credits) {
                     *best = best.max(*credit);
                 }
@@ -94,9 +164,34 @@ impl<'a> Candidates<'a> {
         }
         Candidates { question, all, of_passage, passage_credits }
     }
+
+    /// Takes back what definitions without the name were credited with where a reader, by its scores of each candidate,
+    /// finds another much better or has not read them.
+    pub fn doubt_definitions(&mut self, span_scores: &[Option<SpanScores>]) {
+        let evidence = span_scores.iter().flatten().map(|it| it.evidence);
+        let Some(best) = evidence.reduce(f32::max) else { return };
+        for (candidate, scores) in self.all.iter_mut().zip(span_scores) {
+            let is_doubted = scores.is_none_or(|it| it.evidence < best - MOST_DOUBT);
+            let is_nameless = |it: &mut DefinitionCredit| it.wording == DefinitionWording::Nameless;
+            if is_doubted && let Some(own) = candidate.definition.take_if(is_nameless) {
+                (candidate.credits, candidate.closeness) = (own.credits, own.closeness);
+            }
+        }
+    }
 }
 
 impl UnitCandidate {
+    /// What the heading names, the sentence below it need not: it counts as if it held all that is asked, side by side.
+    fn define(&mut self, heading: &str, wording: DefinitionWording) {
+        let (credits, closeness) = (self.credits.clone(), self.closeness);
+        self.definition = Some(DefinitionCredit { wording, credits, closeness });
+        if self.unit.lead.is_none() {
+            self.reading = format!("{}: {}", plain(heading), self.reading);
+        }
+        self.credits.fill(1.0);
+        self.closeness = if self.credits.len() > 1 { 1.0 } else { 0.0 };
+    }
+
     fn read(
         question: &ParsedQuestion,
         passage: usize,
@@ -104,8 +199,10 @@ impl UnitCandidate {
         unit: Unit,
     ) -> UnitCandidate {
         let reading = unit.reading(source.content);
-        let words = words(&reading);
-        let compared = compared(&reading, &words);
+        let of_words = question.wants_words.then(|| unit.reading_of_words(source.content));
+        let said = of_words.as_ref().unwrap_or(&reading);
+        let words = words(said);
+        let compared = compared(said, &words);
         let places: Vec<TermPlaces> =
             question.terms.iter().map(|term| TermPlaces::of(term, &compared)).collect();
         UnitCandidate {
@@ -115,6 +212,7 @@ impl UnitCandidate {
             credits: places.iter().map(|places| places.credit).collect(),
             closeness: closeness(&places),
             fits: question.asked.is_held_by(&words, &question.words),
+            definition: None,
         }
     }
 }

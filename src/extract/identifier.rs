@@ -91,6 +91,7 @@ mod tests {
             content,
             lead: 0,
             heading: Some("The setting `Work_Mem`"),
+            is_beginning: false,
             dense_similarity: None,
         };
         let passages = [passage("Use --hidden for hidden files.")];

@@ -15,6 +15,7 @@
 //! markup           without Markdown and HTML
 //! terms            the words that carry the question
 //! answer_type      a time, a number, a name?
+//! definition       what a thing is, and under which heading that stands
 //! candidates       units with what they share with the question
 //! similarity       what the model says about the most promising
 //! nearest          and about their words
@@ -37,6 +38,7 @@ mod blocks;
 mod candidates;
 mod choice;
 mod confidence;
+mod definition;
 mod directive;
 pub mod gist;
 mod identifier;
@@ -92,6 +94,8 @@ pub struct ExtractPassage<'a> {
     pub lead: usize,
     /// The headings it stands under.
     pub heading: Option<&'a str>,
+    /// Whether `content` begins its document, so that the first sentence stands right below the title.
+    pub is_beginning: bool,
     /// Cosine of its embedding with the question's; where it is not known, the passage is
     /// embedded, which costs more than all the rest.
     pub dense_similarity: Option<f32>,
@@ -169,13 +173,14 @@ pub fn extract(
     options: &ExtractOptions,
 ) -> Result<Extract> {
     let question = ParsedQuestion::read(question);
-    let candidates = Candidates::read(&question, passages);
+    let mut candidates = Candidates::read(&question, passages);
     if question.terms.is_empty() || candidates.all.is_empty() {
         return Ok(nothing());
     }
     let calibration = embedder.calibration()?;
     let budget = ModelBudget { embedded: options.max_embedded, read: options.max_read };
     let similarities = similarities(&candidates, passages, embedder, (&calibration, budget))?;
+    candidates.doubt_definitions(&similarities.span_scores);
     let scores = scores(&candidates, &similarities, &calibration);
     let order = best_first(&scores);
     let signals = ConfidenceSignals::gather(&candidates, &similarities, &scores, &calibration);

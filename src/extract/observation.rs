@@ -56,13 +56,14 @@ pub fn observe(
     options: &ExtractOptions,
 ) -> Result<Option<ExtractObservation>> {
     let question = ParsedQuestion::read(question);
-    let candidates = Candidates::read(&question, passages);
+    let mut candidates = Candidates::read(&question, passages);
     if question.terms.is_empty() || candidates.all.is_empty() {
         return Ok(None);
     }
     let calibration = embedder.calibration()?;
     let budget = ModelBudget { embedded: options.max_embedded, read: options.max_read };
     let similarities = similarities(&candidates, passages, embedder, (&calibration, budget))?;
+    candidates.doubt_definitions(&similarities.span_scores);
     let scores = scores(&candidates, &similarities, &calibration);
     let confidence = ConfidenceSignals::gather(&candidates, &similarities, &scores, &calibration);
     let signals = unit_signals(&candidates, &similarities, &calibration.guess);

@@ -26,6 +26,10 @@ use crate::embed::reader::SpanScores;
 /// Log odds of a reader below which it makes no difference how unlikely something is.
 pub(super) const LEAST_LOG_ODDS: f32 = -15.0;
 
+/// Log odds that are added to what stands below the heading that names the thing whose definition is asked for. Others may
+/// repeat the words of the question, and say what else there is to it.
+const DEFINITION: f32 = 3.0;
+
 /// What speaks for a candidate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Signals {
@@ -131,7 +135,11 @@ pub(super) fn scores(
     let read: Vec<Option<f32>> = signals.iter().map(score).collect();
     let first_look = |it: &UnitSignals| calibration.first_look.of(&it.first_look.of_first_look());
     let unread: Vec<f32> = signals.iter().map(first_look).collect();
-    behind(&read, &unread)
+    let mut scores = behind(&read, &unread);
+    for (score, candidate) in scores.iter_mut().zip(&candidates.all) {
+        *score += if candidate.definition.is_some() { DEFINITION } else { 0.0 };
+    }
+    scores
 }
 
 /// All signals of each candidate.

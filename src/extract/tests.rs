@@ -1,5 +1,6 @@
 //! The answerer with an embedder that hashes words: texts are as near as their words.
 
+mod definition;
 mod layout;
 mod reader;
 
@@ -71,6 +72,7 @@ fn passages<'a>(contents: &[&'a str]) -> Vec<ExtractPassage<'a>> {
             content,
             lead: 0,
             heading: None,
+            is_beginning: false,
             dense_similarity: None,
         })
         .collect()
@@ -477,7 +479,8 @@ proptest! {
         let passages: Vec<ExtractPassage> = (11..)
             .zip(&contents)
             .map(|(number, content)| ExtractPassage {
-                number, content, lead: 0, heading: Some(&heading), dense_similarity: similarity,
+                number, content, lead: 0, heading: Some(&heading), is_beginning: number == 11,
+                dense_similarity: similarity,
             })
             .collect();
         let options =

@@ -54,11 +54,15 @@ pub(super) struct Unit {
     pub list: Option<Rc<Unit>>,
     /// Whether a sentence of the same paragraph stands before it.
     pub follows: bool,
+    /// Whether it is the first sentence of running text under the heading, or of the passage.
+    pub opens: bool,
+    /// The heading or the question that it stands under, where it is the first such sentence.
+    pub section: Option<Range<usize>>,
 }
 
 impl Unit {
     fn new(parts: Vec<UnitPart>, lead: Option<Range<usize>>) -> Unit {
-        Unit { parts, lead, list: None, follows: false }
+        Unit { parts, lead, list: None, follows: false, opens: false, section: None }
     }
 
     /// From the beginning of its first part to the end of its last.
@@ -95,6 +99,16 @@ impl Unit {
         in_one_line(lead.iter().chain(&self.parts), content)
     }
 
+    /// What is judged of it but for its code.
+    pub fn reading_of_words(&self, content: &str) -> String {
+        if self.is_code() {
+            return String::new();
+        }
+        let lead = self.lead.clone().map(|range| UnitPart { range, kind: PartKind::Sentence });
+        let is_said = |part: &&UnitPart| !matches!(part.kind, PartKind::Code(_));
+        in_one_line(lead.iter().chain(&self.parts).filter(is_said), content)
+    }
+
     /// What is shown, in one line without markup.
     pub fn shown(&self, content: &str) -> String {
         in_one_line(self.parts.iter(), content)
@@ -122,12 +136,12 @@ pub(super) fn units(content: &str) -> Vec<Unit> {
         let (before, rest) = (&blocks[..index], &blocks[index + 1..]);
         pieces.enter(block.kind);
         match block.kind {
-            BlockKind::Heading => pieces.lead = short(&block.range),
+            BlockKind::Heading => pieces.begin_section(block.range.clone()),
             BlockKind::Columns => pieces.columns = short(&block.range),
             BlockKind::Row => pieces.row(block, rest.first()),
             BlockKind::Code => pieces.code(block),
             BlockKind::Prose if !rest.is_empty() && is_heading(content, &block.range) => {
-                pieces.lead = short(&block.range);
+                pieces.begin_section(block.range.clone());
             }
             BlockKind::Prose => pieces.paragraph(block, rest),
             BlockKind::Item => pieces.item(block, before.last(), rest),
@@ -140,6 +154,10 @@ struct UnitBuilder<'a> {
     content: &'a str,
     units: Vec<Unit>,
     lead: Option<Range<usize>>,
+    /// The heading or the question that is above what is read.
+    section: Option<Range<usize>>,
+    /// Whether nothing has been said below it.
+    is_new: bool,
     /// The header of the table that is read.
     columns: Option<Range<usize>>,
     /// The numbered list that is read, if it is short enough to be shown.
@@ -153,10 +171,18 @@ impl UnitBuilder<'_> {
             content,
             units: Vec::new(),
             lead: None,
+            section: None,
+            is_new: true,
             columns: None,
             list: None,
             in_list: false,
         }
+    }
+
+    /// What follows stands under the heading or the question at `range`.
+    fn begin_section(&mut self, range: Range<usize>) {
+        self.lead = short(&range);
+        (self.section, self.is_new) = (Some(range), true);
     }
 
     /// Leaves the table or the list that a block of `kind` is not part of.
@@ -177,7 +203,7 @@ impl UnitBuilder<'_> {
             let title = trim(self.content, range.start..range.start + length);
             range = trim(self.content, range.start + length..range.end);
             match is_heading(self.content, &title) {
-                true => self.lead = Some(title),
+                true => self.begin_section(title),
                 false => self.push(title, &PartKind::Sentence, None),
             }
         }
@@ -228,7 +254,7 @@ impl UnitBuilder<'_> {
         for (at, part) in parts.iter().enumerate() {
             let part = trim(self.content, range.start + part.start..range.start + part.end);
             if at + 1 < parts.len() && is_heading(self.content, &part) {
-                self.lead = Some(part);
+                self.begin_section(part);
             } else if !part.is_empty() {
                 self.sentences(part, kind);
             }
@@ -239,20 +265,39 @@ impl UnitBuilder<'_> {
         let mut follows = false;
         for sentence in whole_sentences(&self.content[range.clone()]) {
             let sentence = range.start + sentence.start..range.start + sentence.end;
-            if self.content[sentence.clone()].ends_with(['?', '？', '؟']) {
-                self.lead = Some(sentence);
+            let text = self.content[sentence.clone()].trim_end_matches(['*', '_']);
+            if text.ends_with(['?', '？', '؟']) {
+                self.begin_section(sentence);
             } else {
                 let first = self.units.len();
                 self.piece(sentence, kind);
                 self.units[first..].iter_mut().for_each(|unit| unit.follows = follows);
+                self.open_section(first);
             }
             follows = true;
+        }
+    }
+
+    /// Units from `first` on are what the section says first. An announcement ("Syntax:") and a single word say nothing of
+    /// it, and a list goes into detail at once.
+    fn open_section(&mut self, first: usize) {
+        let Some(unit) = self.units.get_mut(first).filter(|_| self.is_new) else { return };
+        let Some(last) = unit.parts.last() else { return };
+        let text = &self.content[last.range.clone()];
+        let is_text = matches!(last.kind, PartKind::Sentence | PartKind::Lines);
+        if is_text && (ends_with_colon(text) || text.unicode_words().nth(1).is_none()) {
+            return;
+        }
+        self.is_new = false;
+        if is_text {
+            (unit.opens, unit.section) = (true, self.section.clone());
         }
     }
 
     /// All rows of a table are read with its lead.
     fn row(&mut self, block: &TextBlock, next: Option<&TextBlock>) {
         let lead = self.lead.take().and_then(|lead| short(&lead));
+        self.is_new = false;
         self.push(block.range.clone(), &PartKind::Row(self.columns.clone()), lead.clone());
         if next.is_some_and(|next| next.kind == BlockKind::Row) {
             self.lead = lead;

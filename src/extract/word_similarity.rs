@@ -32,21 +32,28 @@ pub(super) struct Matches {
     pub from_previous: f32,
 }
 
-/// The matches of each candidate, where it was read.
+/// The matches of each candidate, where it was read. A definition counts as if it held the nearest words of all pieces.
 pub(super) fn matches(
     candidates: &Candidates,
     similarities: &Similarities,
     telling: &[f32],
 ) -> Vec<Option<Matches>> {
     let words = QuestionVectors::of(candidates, telling);
+    let anywhere = nearest_of(&similarities.nearest);
     let mut matches = vec![None; candidates.all.len()];
     for range in &candidates.of_passage {
         let of_passage = &similarities.nearest[range.clone()];
         let Some(held) = nearest_of(of_passage) else { continue };
         let mut previous = None;
         for (own, index) in of_passage.iter().zip(range.clone()) {
-            matches[index] =
-                own.as_ref().map(|own| words.matches(&candidates.all[index], own, previous, &held));
+            let candidate = &candidates.all[index];
+            let of_unit = |own: &Vec<f32>| match &anywhere {
+                Some(best) if candidate.definition.is_some() => {
+                    words.matches(candidate, best, previous, best)
+                }
+                _ => words.matches(candidate, own, previous, &held),
+            };
+            matches[index] = own.as_ref().map(of_unit);
             previous = own.as_deref();
         }
     }

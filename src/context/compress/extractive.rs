@@ -45,6 +45,7 @@ fn ranked(pieces: &[Excerpt], question: &str, means: &mut Means<'_>) -> Result<V
             content: piece.base(),
             lead: 0,
             heading: piece.source.heading(),
+            is_beginning: piece.source.chunk().is_some_and(|it| it.start_char == 0),
             dense_similarity: piece.source.similarity().map(|value| value as f32),
         })
         .collect();

@@ -201,3 +201,19 @@ fn too_few_scores_are_an_error() {
     assert_eq!(error.kind(), ErrorKind::Internal);
     assert_eq!(error.message(), "0 scores for 2 places");
 }
+
+#[test]
+fn a_definition_without_the_name_gives_way_to_what_the_reader_finds_much_better() {
+    let contents = ["## shrink\n\nMakes responses smaller. The shrink directive does so once."];
+    let options = ExtractOptions { max_sentences: 1, threshold: 0.0, ..Default::default() };
+    for (word, expected) in [
+        ("smaller", "Makes responses smaller. [1]"),
+        ("once", "The shrink directive does so once. [1]"),
+    ] {
+        let mut model = Knowing::of(word, true);
+        let passages = passages(&contents);
+        let question = "What does the shrink directive do?";
+        let extract = extract(question, &passages, &mut model, &options).unwrap();
+        assert_eq!(extract.answer, expected);
+    }
+}

@@ -118,6 +118,7 @@ fn passage<'a>(it: &'a LedOriginal<'a>, readings: &'a [Reading]) -> ExtractPassa
         content: &it.text,
         lead: it.lead(),
         heading: source.heading(),
+        is_beginning: source.chunk().is_some_and(|it| it.start_char == 0),
         dense_similarity: source.similarity().map(|value| value as f32),
     }
 }

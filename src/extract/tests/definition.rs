@@ -1,0 +1,92 @@
+//! Questions what something is, over made-up manuals that say it without the name.
+
+use super::*;
+
+/// The single best piece of `passages` for `question`, whether or not words have vectors.
+fn check_passages(question: &str, passages: &[ExtractPassage], expected: &str) {
+    let options = ExtractOptions { max_sentences: 1, threshold: 0.0, ..Default::default() };
+    for mut embedder in both_kinds() {
+        let extract = extract(question, passages, &mut embedder, &options).unwrap();
+        assert_eq!(extract.answer, expected, "{question} words are read: {}", embedder.reads_words);
+    }
+}
+
+const FRONT_MATTER: &str = "---\ntitle: shrink (Directive)\n---\n\nMakes responses smaller on their way.\n\n\
+    ## Syntax\n\n```\nshrink [levels]\n```\n\nThe shrink directive may stand once in a site.";
+
+const HEADINGS: &str = "# Directives\n\nThere are many.\n\n## shrink\n\nSyntax:\n\n```\nshrink [levels]\n```\n\n\
+    Makes responses smaller on their way. It may stand once.\n\n## push\n\n\
+    Sends files early. The push directive comes behind the shrink directive, whatever the shrink directive does.";
+
+const OTHER: &str = "What the shrink directive can do depends on what the client does: the shrink directive does nothing \
+    where the client takes no small responses.";
+
+#[test]
+fn the_first_sentence_under_a_heading_that_names_the_thing_is_its_definition() {
+    for manual in [FRONT_MATTER, HEADINGS] {
+        let mut manual = passages(&[OTHER, manual]);
+        manual[1].is_beginning = true;
+        for question in [
+            "What does the shrink directive do?",
+            "What is shrink?",
+            "Was macht die Direktive shrink?",
+            "À quoi sert la directive shrink ?",
+            "¿Qué hace la directiva shrink?",
+            "Что делает директива shrink?",
+            "shrink 指令有什么用？",
+        ] {
+            check_passages(question, &manual, "Makes responses smaller on their way. [2]");
+        }
+    }
+}
+
+#[test]
+fn the_title_of_a_row_names_what_its_text_begins_with() {
+    let content = "Makes responses smaller on their way. The shrink command takes a level.";
+    let mut row = passages(&[OTHER, content]);
+    row[1].heading = Some("Commands > shrink");
+    let question = "What does the shrink command do?";
+    check_passages(question, &row, "The shrink command takes a level. [2]");
+    row[1].is_beginning = true;
+    check_passages(question, &row, "Makes responses smaller on their way. [2]");
+}
+
+#[test]
+fn a_question_stands_above_its_answer() {
+    let contents = [
+        "## FAQ\n\n**What is a lease?**\n\nA right to a port for an hour. Without a lease, ports of leases stay closed.\n\n\
+        Is it free? Yes.",
+    ];
+    check("What is a lease?", &contents, "A right to a port for an hour. [1]");
+}
+
+#[test]
+fn other_questions_and_other_things_are_answered_as_ever() {
+    let contents =
+        ["## shrink\n\nMakes responses smaller.\n\nThe shrink directive was added in 2019."];
+    let added = "The shrink directive was added in 2019. [1]";
+    check("When was the shrink directive added?", &contents, added);
+    let contents =
+        ["## shrinking\n\nTakes long.\n\nThe shrink directive is a switch for shrinking."];
+    let switch = "The shrink directive is a switch for shrinking. [1]";
+    check("What is the shrink directive?", &contents, switch);
+}
+
+#[test]
+fn text_is_evidence_for_reasons_and_code_is_not() {
+    let contents = [
+        "The search avoids work, so it is quick.",
+        "Results:\n\n```\nwhy quick: search quick 0.1 s\nwhy quick: search quick 0.2 s\n```",
+    ];
+    check("Why is the search so quick?", &contents, "The search avoids work, so it is quick. [1]");
+    let contents = ["Files are found by name. Example:\n\n```\nfind --name report\n```"];
+
+    let options = ExtractOptions {
+        max_sentences: 1,
+        threshold: 0.0,
+        format: AnswerFormat::Markdown,
+        ..Default::default()
+    };
+    let found = answer("How do I find a report by --name?", &contents, &options);
+    assert!(found.answer.contains("find --name report"), "{found:?}");
+}
