@@ -204,10 +204,11 @@ fn too_few_scores_are_an_error() {
 
 #[test]
 fn a_definition_without_the_name_gives_way_to_what_the_reader_finds_much_better() {
-    let contents = ["## shrink\n\nMakes responses smaller. The shrink directive does so once."];
+    let contents =
+        ["## shrink\n\nMakes responses smaller on their way. The shrink directive does so once."];
     let options = ExtractOptions { max_sentences: 1, threshold: 0.0, ..Default::default() };
     for (word, expected) in [
-        ("smaller", "Makes responses smaller. [1]"),
+        ("smaller", "Makes responses smaller on their way. [1]"),
         ("once", "The shrink directive does so once. [1]"),
     ] {
         let mut model = Knowing::of(word, true);
