@@ -47,11 +47,11 @@ SELECT rag_answer('How long is the patch pressed on?', 'parts');
 -- What something is stands below the heading or the title that names it, whatever else speaks of it.
 CREATE TABLE manual (id integer PRIMARY KEY, title text, body text);
 INSERT INTO manual VALUES
-    (1, 'Directives', E'## shrink\n\nSyntax:\n\n```\nshrink [level]\n```\n\nMakes responses smaller on their way.\n\n## push\n\nSends files early. The push directive comes behind the shrink directive, whatever the shrink directive does.\n'),
+    (1, 'Directives', E'## shrink\n\nSyntax:\n\n```\nshrink [level]\n```\n\nMakes responses smaller on their way.\n\n## push\n\nSends files early. The push directive comes behind the shrink directive.\n'),
     (2, 'mirror (Directive)', 'Sends a copy of each request elsewhere. The mirror directive may stand once in a site.'),
     (3, 'empty (Directive)', ''),
     (4, NULL, NULL);
-SELECT rag_create_pipeline('manual', 'body', chunking => '{"by": "markdown"}', refresh => 'sync');
+SELECT rag_create_pipeline('manual', 'body', chunking => '{"by": "markdown"}', refresh => 'sync', options => '{"title": "title"}');
 SELECT question, rag_answer(question, 'manual', options => '{"answer": {"max_sentences": 1}}')
 FROM (VALUES ('What does the shrink directive do?'), ('Wozu dient die Direktive shrink?'), ('À quoi sert la directive mirror ?'),
              ('¿Qué hace la directiva mirror?'), ('Что делает директива shrink?'), ('mirror 指令有什么用？')) AS asked (question);
