@@ -204,7 +204,7 @@ Reply with one JSON object and nothing else, in the language of the passage.{% i
 $template$, 'pipelines: a summary and questions of each chunk'),
 
 ('summarize_passages', $template$[[system]]
-You are given neighbouring passages of a document, in their order, or summaries of such passages. Say what they say together, for somebody who looks for what the document is about.
+You are given neighbouring passages of a document, in their order, or summaries of such passages. Say what they say together, for readers who want to know what the document is about.
 
 {{ frame }}
 
