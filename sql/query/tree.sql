@@ -49,7 +49,8 @@ ORDER BY c.chunk_id
 LIMIT $2
 
 -- name: count_unfinished
--- How many documents there are as in `unfinished`. $1: NULL, $2: how many are counted at most; the others as there.
+-- How many documents there are as in `unfinished`. $1: how many are counted at most, $2: chunks of the longest document
+-- that has a tree, $3, $4: template and language model, or NULL.
 SELECT pg_catalog.count(*)
 FROM (SELECT
       FROM {chunk_table} AS c
@@ -57,16 +58,15 @@ FROM (SELECT
           SELECT pg_catalog.sha256(pg_catalog.string_agg(n.content_hash, ''::bytea ORDER BY n.chunk_no)), pg_catalog.count(*)
           FROM {chunk_table} AS n
           WHERE {same_document}) AS d (root, chunks)
-      WHERE c.chunk_no = 0 AND d.chunks <= $3
+      WHERE c.chunk_no = 0 AND d.chunks <= $2
         AND {is_unfinished}
-      LIMIT $2) AS unfinished
-WHERE $1::bigint IS NULL
+      LIMIT $1) AS unfinished
 
 -- name: is_unfinished
 -- Where a language model writes, a root may be there and what is below it not: it was written in another way meanwhile.
 (NOT EXISTS (SELECT FROM {tree} AS t
-             WHERE t.node_hash = d.root AND t.template IS NOT DISTINCT FROM $4::text AND t.llm IS NOT DISTINCT FROM $5::text)
- OR $4 IS NOT NULL
+             WHERE t.node_hash = d.root AND t.template IS NOT DISTINCT FROM {template}::text AND t.llm IS NOT DISTINCT FROM {llm}::text)
+ OR {template} IS NOT NULL
     AND EXISTS (WITH RECURSIVE below AS (
                     SELECT t.level, t.children, t.template, t.llm FROM {tree} AS t WHERE t.node_hash = d.root
                     UNION ALL
@@ -76,7 +76,7 @@ WHERE $1::bigint IS NULL
                     JOIN {tree} AS t ON t.node_hash = child.hash
                     WHERE b.level > 1)
                 SELECT FROM below AS b
-                WHERE b.template IS DISTINCT FROM $4::text OR b.llm IS DISTINCT FROM $5::text))
+                WHERE b.template IS DISTINCT FROM {template}::text OR b.llm IS DISTINCT FROM {llm}::text))
 
 -- name: lengths
 -- How many documents there are with so many chunks, which are more than one. $1: chunks of the longest document that has

@@ -11,7 +11,7 @@ use serde_json::{Value as Json, json};
 use super::table::{self, TableForm};
 use super::{
     Derivation, DerivationItem, DerivedReply, DerivedText, UnembeddedText, check_refresh, counted,
-    option_name, same_document,
+    option_name, same_document, writer_named,
 };
 use crate::chunk::context::in_context;
 use crate::contextual::{self, AROUND, BEGINNING, ContextualOptions, DocumentPart, TEMPLATE};
@@ -22,7 +22,6 @@ use crate::pg::catalog::pipeline::{Pipeline, RefreshMode};
 use crate::pg::catalog::{relation, template};
 use crate::pg::ragd::llm::Llm;
 use crate::pg::server::error::raise;
-use crate::pg::server::guc;
 use crate::pg::server::role::as_superuser;
 use crate::pg::server::sql::{self, query, render};
 use crate::pg::server::transaction::Transactions;
@@ -56,13 +55,9 @@ pub fn complete(
         return Err(Error::new(ErrorKind::Unsupported, message)
             .hint("With late, each chunk is embedded within its document. Choose one of them."));
     }
-    template::find(wanted.template.as_deref().unwrap_or(TEMPLATE))?;
-    let llm = wanted.llm.clone().unwrap_or_else(guc::llm);
-    Llm::named(&llm)?.provider_for(option_name(KIND)).map_err(|error| {
-        error.hint(
-            "Name a foreign server of the wrapper rag_llm: {\"contextual\": {\"llm\": \"...\"}}.",
-        )
-    })?;
+    let template = wanted.template.as_deref().unwrap_or(TEMPLATE);
+    let example = "{\"contextual\": {\"llm\": \"...\"}}";
+    let llm = writer_named(KIND, template, wanted.llm.clone(), example)?;
     Ok(ContextualOptions { llm: Some(llm), template: wanted.template.clone() })
 }
 

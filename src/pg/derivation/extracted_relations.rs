@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json};
 use super::table::{self, TableForm};
 use super::{
     Derivation, DerivationItem, DerivedReply, DerivedText, by_text, check_refresh, counted,
-    option_name,
+    writer_named,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::relations::extract::{
@@ -21,8 +21,6 @@ use crate::pg::catalog::owner::as_owner_of_all;
 use crate::pg::catalog::pipeline::Pipeline;
 use crate::pg::catalog::template;
 use crate::pg::changes::noted;
-use crate::pg::ragd::llm::Llm;
-use crate::pg::server::guc;
 use crate::pg::server::sql::{self, query, render};
 use crate::prompt::messages::{Message, PromptSource};
 use crate::prompt::template::Template;
@@ -75,13 +73,9 @@ fn drop_all(pipeline: &Pipeline, current: &StoredDerivation) -> Result<()> {
 /// model, so that it does not depend on the role that reads texts.
 fn complete(pipeline: &Pipeline, wanted: &RelationExtractOptions) -> Result<Json> {
     check_refresh(KIND, pipeline.refresh)?;
-    template::find(wanted.template.as_deref().unwrap_or(TEMPLATE))?;
-    let llm = wanted.llm.clone().unwrap_or_else(guc::llm);
-    Llm::named(&llm)?.provider_for(option_name(KIND)).map_err(|error| {
-        error.hint(
-            "Name a foreign server of the wrapper rag_llm: {\"extract\": {\"llm\": \"...\"}}.",
-        )
-    })?;
+    let template = wanted.template.as_deref().unwrap_or(TEMPLATE);
+    let example = "{\"extract\": {\"llm\": \"...\"}}";
+    let llm = writer_named(KIND, template, wanted.llm.clone(), example)?;
     let RelationExtractOptions { template, predicates, .. } = wanted;
     Ok(json!({"llm": llm, "template": template, "predicates": predicates}))
 }

@@ -35,8 +35,10 @@ use serde_json::Value as Json;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::derivation::{self, DerivationKind, StoredDerivation};
 use crate::pg::catalog::pipeline::{self, Pipeline, RefreshMode};
+use crate::pg::catalog::template;
 use crate::pg::catalog::view::content_columns;
-use crate::pg::server::sql;
+use crate::pg::ragd::llm::Llm;
+use crate::pg::server::{guc, sql};
 use crate::prompt::messages::Message;
 use crate::representation::RepresentOptions;
 
@@ -257,6 +259,23 @@ fn check_refresh(kind: DerivationKind, refresh: RefreshMode) -> Result<()> {
     let message = format!("{} is not for pipelines with refresh => 'sync'", option_name(kind));
     Err(Error::invalid(message)
         .hint(format!("A statement does not wait for {waits_for}. Choose refresh => 'async'.")))
+}
+
+/// The name of the language model that writes: the one that the option names, else that of the session, so that it does not
+/// depend on the role that embeds. An error where `template` is none, or no such model can be asked; `example` names one.
+fn writer_named(
+    kind: DerivationKind,
+    template: &str,
+    llm: Option<String>,
+    example: &str,
+) -> Result<String> {
+    template::find(template)?;
+    let llm = llm.unwrap_or_else(guc::llm);
+    let asked = Llm::named(&llm)?;
+    asked.provider_for(option_name(kind)).map_err(|error| {
+        error.hint(format!("Name a foreign server of the wrapper rag_llm: {example}."))
+    })?;
+    Ok(llm)
 }
 
 /// The option of a pipeline that asks for a derivation, as users write it.

@@ -10,15 +10,13 @@ use serde_json::{Value as Json, json};
 use super::table::{self, TableForm};
 use super::{
     Derivation, DerivationItem, DerivedReply, DerivedText, UnembeddedText, by_text, check_refresh,
-    option_name,
+    writer_named,
 };
 use crate::error::Result;
 use crate::pg::catalog::derivation::{self, DerivationKind};
 use crate::pg::catalog::pipeline::{self, Pipeline};
 use crate::pg::catalog::template;
 use crate::pg::changes::noted;
-use crate::pg::ragd::llm::Llm;
-use crate::pg::server::guc;
 use crate::pg::server::sql::{self, query, render};
 use crate::pg::server::vector::Vector;
 use crate::prompt::messages::{Message, PromptSource};
@@ -58,13 +56,9 @@ pub fn alter(pipeline: &Pipeline, option: &Json) -> Result<()> {
 fn complete(pipeline: &Pipeline, option: &Json) -> Result<Json> {
     let wanted = RepresentOptions::read(option)?;
     check_refresh(KIND, pipeline.refresh)?;
-    template::find(wanted.template.as_deref().unwrap_or(TEMPLATE))?;
-    let llm = wanted.llm.unwrap_or_else(guc::llm);
-    Llm::named(&llm)?.provider_for(option_name(KIND)).map_err(|error| {
-        error.hint(
-            "Name a foreign server of the wrapper rag_llm: {\"summary\": true, \"llm\": \"...\"}.",
-        )
-    })?;
+    let template = wanted.template.as_deref().unwrap_or(TEMPLATE);
+    let example = "{\"summary\": true, \"llm\": \"...\"}";
+    let llm = writer_named(KIND, template, wanted.llm, example)?;
     let mut option = option.clone();
     option["llm"] = json!(llm);
     Ok(option)

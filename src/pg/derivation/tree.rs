@@ -120,7 +120,7 @@ impl Derivation for DocumentTrees {
         most: i32,
     ) -> Result<Vec<DerivationItem>> {
         let tables = TreeTables::of(pipeline, relation, self)?;
-        let statement = tables.about_unfinished(query!(tree.unfinished));
+        let statement = tables.about_unfinished(query!(tree.unfinished), ("$4", "$5"));
         let (template, llm) = self.way();
         let (mut items, mut after) = (Vec::new(), first_chunk(after));
         while items.len() < most as usize {
@@ -141,13 +141,9 @@ impl Derivation for DocumentTrees {
 
     fn count_missing(&self, pipeline: &Pipeline, relation: &str, most: i64) -> Result<i64> {
         let tables = TreeTables::of(pipeline, relation, self)?;
-        let statement = tables.about_unfinished(query!(tree.count_unfinished));
+        let statement = tables.about_unfinished(query!(tree.count_unfinished), ("$3", "$4"));
         let ((template, llm), longest) = (self.way(), MOST_LEAVES as i64);
-        let nothing = None::<i64>;
-        counted(
-            &statement,
-            &[nothing.into(), most.into(), longest.into(), template.into(), llm.into()],
-        )
+        counted(&statement, &[most.into(), longest.into(), template.into(), llm.into()])
     }
 
     /// Documents that begin alike, or are alike, share nodes.

@@ -46,23 +46,23 @@ impl<'a> TreeTables<'a> {
     }
 
     fn render(&self, template: &str) -> String {
-        self.render_with(template, "")
+        render(template, &self.values())
     }
 
-    fn render_with(&self, template: &str, is_unfinished: &str) -> String {
-        let values = [
+    fn values(&self) -> [(&str, &str); 3] {
+        [
             ("chunk_table", self.chunk_table),
             ("tree", self.tree),
             ("same_document", &self.same_document),
-            ("is_unfinished", is_unfinished),
-        ];
-        render(template, &values)
+        ]
     }
 
-    /// A statement that looks for documents whose tree is not there.
-    pub(super) fn about_unfinished(&self, template: &str) -> String {
-        let is_unfinished = self.render(query!(tree.is_unfinished));
-        self.render_with(template, &is_unfinished)
+    /// A statement that looks for documents whose tree is not there; `way` are its parameters for template and language
+    /// model.
+    pub(super) fn about_unfinished(&self, template: &str, way: (&str, &str)) -> String {
+        let values = [("tree", self.tree), ("template", way.0), ("llm", way.1)];
+        let is_unfinished = render(query!(tree.is_unfinished), &values);
+        render(template, &[&self.values()[..], &[("is_unfinished", &is_unfinished)]].concat())
     }
 
     /// The nodes of a document that are not there and can be made now, since their children are there.

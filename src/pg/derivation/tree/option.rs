@@ -8,10 +8,7 @@ use crate::error::Result;
 use crate::pg::catalog::derivation;
 use crate::pg::catalog::owner::as_owner;
 use crate::pg::catalog::pipeline::{self, Pipeline};
-use crate::pg::catalog::template;
-use crate::pg::derivation::{check_refresh, option_name, table};
-use crate::pg::ragd::llm::Llm;
-use crate::pg::server::guc;
+use crate::pg::derivation::{check_refresh, table, writer_named};
 use crate::pg::server::sql::{self, query, render};
 use crate::tree::MOST_LEAVES;
 use crate::tree::options::{SummaryMethod, TreeOptions};
@@ -54,13 +51,9 @@ fn complete(pipeline: &Pipeline, option: &Json, wanted: TreeOptions) -> Result<J
     check_refresh(KIND, pipeline.refresh)?;
     let mut option = option.clone();
     if wanted.summary == SummaryMethod::Llm {
-        template::find(wanted.template.as_deref().unwrap_or(TEMPLATE))?;
-        let llm = wanted.llm.unwrap_or_else(guc::llm);
-        Llm::named(&llm)?.provider_for(option_name(KIND)).map_err(|error| {
-            error.hint(
-                "Name a foreign server of the wrapper rag_llm: {\"summary\": \"llm\", \"llm\": \"...\"}.",
-            )
-        })?;
+        let template = wanted.template.as_deref().unwrap_or(TEMPLATE);
+        let example = "{\"summary\": \"llm\", \"llm\": \"...\"}";
+        let llm = writer_named(KIND, template, wanted.llm, example)?;
         option["llm"] = json!(llm);
     }
     Ok(option)
