@@ -7,6 +7,10 @@ use std::time::Duration;
 
 use lexopt::prelude::*;
 
+use crate::connection_string;
+use crate::connector::Connector;
+use crate::encryption::Encryption;
+
 /// What `--help` prints.
 pub const USAGE: &str = "Usage: rag-server [serve|mcp] --database-url URL [OPTION...]
 
@@ -55,8 +59,8 @@ pub enum Command {
 pub struct Config {
     /// How the program speaks.
     pub mode: Mode,
-    /// The database, as a URL or as words.
-    pub database: tokio_postgres::Config,
+    /// The database, and the way there.
+    pub database: Connector,
     /// Where to listen.
     pub listen: SocketAddr,
     /// The file with the tokens; without one everybody who reaches the socket is the role of the URL.
@@ -102,8 +106,8 @@ pub fn parse(
     if let Some(text) = said.read(&mut parser).map_err(|error| error.to_string())? {
         return Ok(Command::Print(text));
     }
-    said.fill_from(environment);
-    said.check().map(|config| Command::Run(Box::new(config)))
+    said.fill_from(&environment);
+    said.check(environment).map(|config| Command::Run(Box::new(config)))
 }
 
 impl Said {
@@ -149,11 +153,11 @@ impl Said {
         }
     }
 
-    fn check(self) -> Result<Config, String> {
+    fn check(self, environment: impl Fn(&str) -> Option<OsString>) -> Result<Config, String> {
         let timeout = Duration::from_secs(number("--timeout", self.timeout, 120, 1, 86_400)?);
         let config = Config {
             mode: self.mode.unwrap_or(Mode::Serve),
-            database: database(self.database, &self.settings, timeout)?,
+            database: database(self.database, &self.settings, timeout, environment)?,
             listen: address(self.listen.as_deref().unwrap_or("127.0.0.1:8080"))?,
             tokens: self.tokens.map(PathBuf::from),
             rate: number("--rate", self.rate, 120, 0, 1_000_000)?,
@@ -199,12 +203,13 @@ fn database(
     url: Option<String>,
     settings: &[String],
     timeout: Duration,
-) -> Result<tokio_postgres::Config, String> {
+    environment: impl Fn(&str) -> Option<OsString>,
+) -> Result<Connector, String> {
     let url = url.ok_or("--database-url is missing: which database, and as which role?")?;
     // The error of the parser may repeat a password, so it is not shown.
-    let mut config: tokio_postgres::Config = url.parse().map_err(|_| {
-        "--database-url cannot be read; write postgresql://role@host/database, or host=... dbname=..."
-    })?;
+    let unreadable = "--database-url cannot be read; write postgresql://role@host/database, or host=... dbname=...";
+    let parts = connection_string::split(&url).ok_or(unreadable)?;
+    let mut config: tokio_postgres::Config = parts.rest.parse().map_err(|_| unreadable)?;
     let mut options = config.get_options().unwrap_or_default().to_owned();
     options.push_str(&format!(" -c statement_timeout={}", timeout.as_millis()));
     for setting in settings {
@@ -214,7 +219,7 @@ fn database(
     if config.get_connect_timeout().is_none() {
         config.connect_timeout(Duration::from_secs(5));
     }
-    Ok(config)
+    Connector::new(config, Encryption::read(&parts.encryption, environment)?)
 }
 
 /// One `-c name=value`, with white space and backslashes escaped as PostgreSQL reads them.
@@ -257,8 +262,8 @@ mod tests {
         assert_eq!(config.listen.to_string(), "127.0.0.1:8080");
         assert_eq!((config.mode, config.rate, config.connections), (Mode::Serve, 120, 10));
         assert_eq!((config.max_request, config.sql, config.conversations), (1 << 20, false, true));
-        assert_eq!(config.database.get_user(), Some("reader"));
-        assert_eq!(config.database.get_options(), Some("-c statement_timeout=120000"));
+        assert_eq!(config.database.config().get_user(), Some("reader"));
+        assert_eq!(config.database.config().get_options(), Some("-c statement_timeout=120000"));
     }
 
     #[test]
@@ -281,7 +286,7 @@ mod tests {
         ];
         let config = check(&url, &[]).unwrap();
         let expected = "-c statement_timeout=120000 -c rag.trace=full -c a.b=c\\ d";
-        assert_eq!(config.database.get_options(), Some(expected));
+        assert_eq!(config.database.config().get_options(), Some(expected));
     }
 
     #[test]
@@ -301,5 +306,9 @@ mod tests {
         assert!(check(&[], &[]).unwrap_err().contains("--database-url is missing"));
         let secret = check(&["--database-url", "postgresql://a:geheim@[:x/"], &[]).unwrap_err();
         assert!(!secret.contains("geheim"));
+        let url = |url| check(&["--database-url", url], &[("PGSSLMODE", "on")]).unwrap_err();
+        assert!(url("postgresql://db/shop").contains("verify-full, not \"on\""));
+        assert!(url("host=db sslmode=require sslcrl=a.pem").contains("sslcrl is not supported"));
+        assert!(url("host=db sslmode=prefer sslnegotiation=direct").contains("or a stronger one"));
     }
 }

@@ -9,8 +9,9 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::{JoinHandle, JoinSet};
 use tokio::time::timeout;
 use tokio_postgres::types::{ToSql, Type};
-use tokio_postgres::{CancelToken, Client, NoTls, Row, Transaction};
+use tokio_postgres::{CancelToken, Client, Row, Transaction};
 
+use crate::connector::{self, Connector};
 use crate::failure::{Failure, with_causes};
 
 /// How long a request waits for a connection while all are in use.
@@ -27,6 +28,8 @@ const ENDING: Duration = Duration::from_secs(2);
 const CANCELS: u32 = 50;
 /// The time between two of these.
 const BETWEEN_CANCELS: Duration = Duration::from_millis(200);
+/// How long one may take: a few round trips, where its connection is encrypted.
+const CANCEL: Duration = Duration::from_secs(1);
 
 /// A parameter of a statement, with its type, so that no round trip is needed to learn it.
 pub type Parameter<'a> = (&'a (dyn ToSql + Sync), Type);
@@ -39,7 +42,7 @@ struct Session {
 
 /// The connections of one role, made when they are needed.
 pub struct Database {
-    config: tokio_postgres::Config,
+    connector: Connector,
     permits: Arc<Semaphore>,
     most: usize,
     longest: Duration,
@@ -52,9 +55,9 @@ pub struct Database {
 impl Database {
     /// Connects to nothing yet. At most `most` connections are open at the same time, and an answer may take as long as
     /// `longest`.
-    pub fn new(config: tokio_postgres::Config, most: usize, longest: Duration) -> Arc<Self> {
+    pub fn new(connector: Connector, most: usize, longest: Duration) -> Arc<Self> {
         Arc::new(Self {
-            config,
+            connector,
             permits: Arc::new(Semaphore::new(most)),
             most,
             longest,
@@ -76,7 +79,7 @@ impl Database {
         let permit = permit.map_err(|_| Failure::unavailable("the server is going down"))?;
         let session = match self.take_idle() {
             Some(session) => session,
-            None => timeout(BEGINNING, connect(&self.config))
+            None => timeout(BEGINNING, connect(&self.connector))
                 .await
                 .map_err(|_| Failure::unavailable("the database does not answer"))??,
         };
@@ -108,10 +111,15 @@ impl Database {
 
     async fn cancel_all(&self) {
         let running: Vec<_> = self.running().values().cloned().collect();
-        let cancel = |statement: CancelToken| async move {
-            let _ = timeout(BETWEEN_CANCELS, statement.cancel_query(NoTls)).await;
+        let cancel = |statement: CancelToken, connector: Connector| async move {
+            let _ = timeout(CANCEL, connector.cancel(&statement)).await;
         };
-        running.into_iter().map(cancel).collect::<JoinSet<()>>().join_all().await;
+        running
+            .into_iter()
+            .map(|statement| cancel(statement, self.connector.clone()))
+            .collect::<JoinSet<()>>()
+            .join_all()
+            .await;
     }
 
     /// How many connections are in use, and how many are idle.
@@ -153,8 +161,8 @@ pub async fn close_idle(databases: Vec<Arc<Database>>) {
     }
 }
 
-async fn connect(config: &tokio_postgres::Config) -> Result<Session, Failure> {
-    let (client, connection) = config.connect(NoTls).await.map_err(|error| refused(&error))?;
+async fn connect(connector: &Connector) -> Result<Session, Failure> {
+    let (client, connection) = connector.connect().await.map_err(|error| refused(&error))?;
     let connection = tokio::spawn(async move {
         // Whoever waits for an answer is told of the error, too.
         let _ = connection.await;
@@ -170,11 +178,17 @@ async fn connect(config: &tokio_postgres::Config) -> Result<Session, Failure> {
 /// Why there is no connection. Addresses and names of roles are for the log and not for clients.
 fn refused(error: &tokio_postgres::Error) -> Failure {
     eprintln!("rag-server: no connection to the database: {}", with_causes(error));
+    if let Some(hint) = connector::hint(error) {
+        eprintln!("rag-server: {hint}");
+    }
     match error.code().map(|code| code.code()) {
         Some(code) if code.starts_with("28") => {
             Failure::unavailable("the database does not accept the role of this token")
         }
         Some("53300") => Failure::unavailable("the database has no connection left"),
+        _ if connector::is_about_encryption(error) => Failure::unavailable(
+            "the connection to the database cannot be encrypted as it has to be",
+        ),
         _ => Failure::unavailable("the database cannot be reached"),
     }
 }
@@ -236,8 +250,9 @@ impl Drop for Lease {
         }
         let permit = self.permit.take();
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            let connector = self.database.connector.clone();
             runtime.spawn(async move {
-                abandon(session).await;
+                abandon(session, &connector).await;
                 drop(permit);
             });
         }
@@ -246,12 +261,12 @@ impl Drop for Lease {
 
 /// Cancels what a session does and closes it. A cancel that comes before the statement has begun is lost, so it is
 /// repeated until the connection is over; until then its place counts as taken.
-async fn abandon(session: Session) {
+async fn abandon(session: Session, connector: &Connector) {
     let Session { client, mut connection } = session;
     let statement = client.cancel_token();
     drop(client);
     for _ in 0..CANCELS {
-        let _ = timeout(BETWEEN_CANCELS, statement.cancel_query(NoTls)).await;
+        let _ = timeout(CANCEL, connector.cancel(&statement)).await;
         if timeout(BETWEEN_CANCELS, &mut connection).await.is_ok() {
             return;
         }

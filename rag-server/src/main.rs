@@ -3,9 +3,13 @@
 //! It holds no documents, no models and no keys of providers: it turns requests into SQL of the role that asks, and
 //! rows into responses. What a role may see is decided by its grants and by row-level security.
 
+mod certificate;
 mod config;
+mod connection_string;
+mod connector;
 mod database;
 mod document;
+mod encryption;
 mod failure;
 mod http;
 mod mcp;

@@ -3,6 +3,8 @@
 //! PG_RAG_TEST_DATABASE_URL names a database where a superuser may make another one; without it the tests say that they
 //! are skipped.
 
+#[path = "server/encryption.rs"]
+mod encryption;
 #[path = "server/http.rs"]
 mod http;
 #[path = "server/lives.rs"]

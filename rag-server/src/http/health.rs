@@ -90,11 +90,14 @@ pub async fn healthy(State(server): State<Arc<Server>>) -> Result<Json<Value>, F
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::connector::Connector;
+    use crate::encryption::Encryption;
 
     fn unreachable(folder: &tempfile::TempDir) -> Arc<Database> {
         let mut config = tokio_postgres::Config::new();
         config.host_path(folder.path()).user("nobody");
-        Database::new(config, 1, PATIENCE)
+        let encryption = Encryption::read(&[], |_| None).unwrap();
+        Database::new(Connector::new(config, encryption).unwrap(), 1, PATIENCE)
     }
 
     #[tokio::test]

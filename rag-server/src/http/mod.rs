@@ -27,6 +27,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::config::Config;
+use crate::connector::Connector;
 use crate::database::{self, Database};
 use crate::failure::Failure;
 use crate::mcp;
@@ -62,7 +63,7 @@ impl Server {
     pub fn new(config: &Config) -> Result<Self, String> {
         let now = Instant::now();
         let mut of_health = Vec::new();
-        let mut caller = |database: tokio_postgres::Config, rate| {
+        let mut caller = |database: Connector, rate| {
             of_health.push(Database::new(database.clone(), 1, config.timeout));
             let database = Database::new(database, config.connections, config.timeout);
             Arc::new(Caller { database, limit: RateLimit::new(rate, now) })
@@ -71,11 +72,7 @@ impl Server {
         let callers: HashMap<_, _> = accounts
             .into_iter()
             .map(|(digest, account)| {
-                let mut database = config.database.clone();
-                database.user(account.role);
-                if let Some(password) = account.password {
-                    database.password(password);
-                }
+                let database = config.database.for_role(account.role, account.password);
                 (digest, caller(database, account.rate.unwrap_or(config.rate)))
             })
             .collect();

@@ -29,6 +29,11 @@ fn until(sql: &str, expected: i64) {
     wait_for(&format!("{expected} of {sql}"), || number(sql) == expected);
 }
 
+/// Waits until so many slow statements of rag-server run.
+pub fn until_running(statements: i64) {
+    until(RUNNING, statements);
+}
+
 #[test]
 fn a_statement_ends_with_who_waits_for_it() {
     let _alone = support::alone();
@@ -38,16 +43,16 @@ fn a_statement_ends_with_who_waits_for_it() {
     let chat = json!({"model": "slow", "messages": [{"role": "user", "content": "Who is slow?"}]});
     for (path, body) in [("/ask", slow(1)), ("/v1/chat/completions", chat)] {
         let client = send(&server.address, Some(READER), path, Some(&body.to_string()));
-        until(RUNNING, 1);
+        until_running(1);
         drop(client);
-        until(RUNNING, 0);
+        until_running(0);
     }
     assert_eq!(server.get("/v1/models").status, 200);
     // A server that ends takes its statements with it, after it has let them go on for a while.
     let mut client = send(&server.address, Some(READER), "/ask", Some(&slow(2).to_string()));
-    until(RUNNING, 1);
+    until_running(1);
     assert!(server.terminate());
-    until(RUNNING, 0);
+    until_running(0);
     let _ = client.read(&mut [0; 1]);
 }
 
@@ -70,7 +75,7 @@ fn a_session_that_is_ended_in_the_middle_is_an_error() {
     let Some(server) = Server::start_alone(&[]) else { return };
     let question = json!({"question": "Who is slow?", "pipeline": "slow"}).to_string();
     let mut client = send(&server.address, Some(READER), "/ask", Some(&question));
-    until(RUNNING, 1);
+    until_running(1);
     let end = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
          WHERE datname = current_database() AND application_name = 'rag-server' AND wait_event = 'PgSleep'";
     assert_eq!(number(end), 1);

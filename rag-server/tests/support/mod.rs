@@ -1,11 +1,14 @@
 //! A database with two roles, servers in front of it, and a small client.
 
+pub mod relay;
+
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::sync::{OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -145,6 +148,8 @@ pub struct Server {
     child: Child,
     /// Where it listens.
     pub address: String,
+    /// Reads what it says from then on, until it ends.
+    saying: Option<JoinHandle<String>>,
     _folder: tempfile::TempDir,
     _among_others: Option<RwLockReadGuard<'static, ()>>,
 }
@@ -179,10 +184,11 @@ impl Server {
             })
             .expect("a server says where it listens");
         // What else it says is shown with the output of the test.
-        std::thread::spawn(move || {
-            lines.map_while(Result::ok).for_each(|line| eprintln!("{line}"))
+        let saying = std::thread::spawn(move || {
+            let shown = lines.map_while(Result::ok).inspect(|line| eprintln!("{line}"));
+            shown.collect::<Vec<_>>().join("\n")
         });
-        Self { child, address, _folder: folder, _among_others: None }
+        Self { child, address, saying: Some(saying), _folder: folder, _among_others: None }
     }
 
     /// Asks as the role that may read.
@@ -198,6 +204,13 @@ impl Server {
     /// Sends JSON with a token.
     pub fn post_as(&self, token: &str, path: &str, body: &Value) -> Response {
         request(&self.address, Some(token), path, Some(&body.to_string()))
+    }
+
+    /// Ends the server, and returns what it said on standard error since it began to listen.
+    pub fn said(mut self) -> String {
+        let _ = self.child.kill();
+        let saying = self.saying.take().expect("nobody else takes it");
+        saying.join().expect("a thread that reads lines")
     }
 
     /// Tells the server to end, and returns whether it did so well.

@@ -1,0 +1,264 @@
+//! Is the connection to the database encrypted, and with whom is it?
+//!
+//! Names, values, files and defaults are those of libpq.
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use rustls::ClientConfig;
+use rustls::pki_types::pem::{Error as PemError, PemObject};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use crate::certificate::{CertificateCheck, Check};
+
+/// `sslmode`, from the weakest to the strongest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Mode {
+    /// Never encrypted.
+    Disable,
+    /// Encrypted where the server wants it.
+    Allow,
+    /// Encrypted where the server can; the default.
+    Prefer,
+    /// Always encrypted.
+    Require,
+    /// With a certificate of an authority that is trusted.
+    VerifyCa,
+    /// With a certificate of such an authority for this host.
+    VerifyFull,
+}
+
+const MODES: [(&str, Mode); 6] = [
+    ("disable", Mode::Disable),
+    ("allow", Mode::Allow),
+    ("prefer", Mode::Prefer),
+    ("require", Mode::Require),
+    ("verify-ca", Mode::VerifyCa),
+    ("verify-full", Mode::VerifyFull),
+];
+
+/// Parameters that are read, with the variable of the environment that speaks where the connection string does not,
+/// and the file in the home of the user that is taken where neither does.
+const PARAMETERS: [(&str, &str, Option<&str>); 4] = [
+    ("sslmode", "PGSSLMODE", None),
+    ("sslrootcert", "PGSSLROOTCERT", Some("root.crt")),
+    ("sslcert", "PGSSLCERT", Some("postgresql.crt")),
+    ("sslkey", "PGSSLKEY", Some("postgresql.key")),
+];
+
+/// The value of `sslrootcert` that stands for the authorities which the system trusts.
+const SYSTEM: &str = "system";
+
+/// How a connection is encrypted.
+#[derive(Clone)]
+pub struct Encryption {
+    /// Whether, and what of the certificate has to be right.
+    pub mode: Mode,
+    /// What makes TLS of a socket.
+    pub tls: MakeRustlsConnect,
+}
+
+impl std::fmt::Debug for Encryption {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Encryption").field("mode", &self.mode).finish_non_exhaustive()
+    }
+}
+
+/// What was said of the four parameters.
+struct Said {
+    values: HashMap<&'static str, OsString>,
+    home: Option<PathBuf>,
+}
+
+impl Encryption {
+    /// Reads the parameters `ssl...` of a connection string and the files that they name; `environment` has the values of
+    /// variables. The error is a sentence for standard error.
+    pub fn read(
+        parameters: &[(String, String)],
+        environment: impl Fn(&str) -> Option<OsString>,
+    ) -> Result<Self, String> {
+        let said = Said::new(parameters, environment)?;
+        let mode = said.mode()?;
+        if mode == Mode::Disable {
+            return Ok(Self { mode, tls: MakeRustlsConnect::new(client(Trust::nothing(), None)?) });
+        }
+        let trust = said.trust(mode)?;
+        let config = client(trust, said.identity()?)?;
+        Ok(Self { mode, tls: MakeRustlsConnect::new(config) })
+    }
+}
+
+impl Said {
+    fn new(
+        parameters: &[(String, String)],
+        environment: impl Fn(&str) -> Option<OsString>,
+    ) -> Result<Self, String> {
+        let mut values = HashMap::new();
+        for (name, variable, _) in PARAMETERS {
+            if let Some(value) = environment(variable).filter(|value| !value.is_empty()) {
+                values.insert(name, value);
+            }
+        }
+        for (said, value) in parameters {
+            let known = PARAMETERS.iter().find(|(name, ..)| name == said).ok_or_else(|| {
+                format!("{said} is not supported; sslmode, sslrootcert, sslcert, sslkey and sslnegotiation are")
+            })?;
+            values.insert(known.0, OsString::from(value));
+        }
+        let home = environment("HOME").map(|home| PathBuf::from(home).join(".postgresql"));
+        Ok(Self { values, home })
+    }
+
+    fn mode(&self) -> Result<Mode, String> {
+        let is_system = self.values.get("sslrootcert").is_some_and(|value| value == SYSTEM);
+        let Some(said) = self.values.get("sslmode") else {
+            return Ok(if is_system { Mode::VerifyFull } else { Mode::Prefer });
+        };
+        let mode = MODES.iter().find(|(name, _)| said == name).map(|(_, mode)| *mode);
+        let mode = mode.ok_or_else(|| {
+            let names = MODES.map(|(name, _)| name).join(", ");
+            format!("sslmode must be one of {names}, not {said:?}")
+        })?;
+        if is_system && mode < Mode::VerifyFull {
+            return Err(format!(
+                "sslrootcert=system needs sslmode=verify-full, not {said:?}: anybody gets a certificate of such an authority"
+            ));
+        }
+        Ok(mode)
+    }
+
+    /// The file of a parameter, and whether it was named; one in the home of the user need not be there.
+    fn file(&self, parameter: &str) -> Option<(PathBuf, bool)> {
+        if let Some(value) = self.values.get(parameter) {
+            return Some((PathBuf::from(value), true));
+        }
+        let (.., default) = PARAMETERS.iter().find(|(name, ..)| *name == parameter)?;
+        let file = self.home.as_ref()?.join((*default)?);
+        file.exists().then_some((file, false))
+    }
+
+    /// Which certificates of servers are accepted. Below `require` none is looked at: what would become of the connection
+    /// is that it is not encrypted at all.
+    fn trust(&self, mode: Mode) -> Result<Trust, String> {
+        if mode < Mode::Require {
+            return Ok(Trust::nothing());
+        }
+        let check =
+            if mode == Mode::VerifyFull { Check::AuthorityAndHost } else { Check::Authority };
+        match self.file("sslrootcert") {
+            Some((file, true)) if file.as_os_str() == SYSTEM => of_the_system(check),
+            Some((file, _)) => {
+                Ok(Trust { check, certificates: certificates("sslrootcert", &file)? })
+            }
+            None if mode == Mode::Require => Ok(Trust::nothing()),
+            None => Err(format!(
+                "sslmode={} needs to know which authorities are trusted; name a file with their certificates as \
+                 sslrootcert, or write sslrootcert=system",
+                if mode == Mode::VerifyFull { "verify-full" } else { "verify-ca" }
+            )),
+        }
+    }
+
+    /// The certificate that the server is shown, with those between it and an authority, and its key.
+    fn identity(&self) -> Result<Option<Identity>, String> {
+        let Some((certificate, _)) = self.file("sslcert") else { return Ok(None) };
+        let (key, _) = self.file("sslkey").ok_or_else(|| {
+            format!(
+                "there is the certificate {}, but no key; name its file as sslkey",
+                certificate.display()
+            )
+        })?;
+        Ok(Some((certificates("sslcert", &certificate)?, private_key(&key)?)))
+    }
+}
+
+/// A certificate with those that follow it, and the key of the first.
+type Identity = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);
+
+/// What is asked of a server, and who may have signed that it is so.
+struct Trust {
+    check: Check,
+    certificates: Vec<CertificateDer<'static>>,
+}
+
+impl Trust {
+    fn nothing() -> Self {
+        Self { check: Check::Nothing, certificates: Vec::new() }
+    }
+}
+
+fn of_the_system(check: Check) -> Result<Trust, String> {
+    let found = rustls_native_certs::load_native_certs();
+    if found.certs.is_empty() {
+        let errors: Vec<_> = found.errors.iter().map(ToString::to_string).collect();
+        return Err(format!(
+            "the system has no authorities for sslrootcert=system; install its package ca-certificates {}",
+            errors.join(", ")
+        ));
+    }
+    // Stores of systems hold some that nobody can read, and do without them.
+    let mut store = rustls::RootCertStore::empty();
+    let certificates = found.certs.into_iter().filter(|one| store.add(one.clone()).is_ok());
+    Ok(Trust { check, certificates: certificates.collect() })
+}
+
+fn certificates(parameter: &str, file: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
+    let failed = |error: PemError| match error {
+        PemError::Io(error) => format!("{parameter} {} cannot be read: {error}", file.display()),
+        _ => format!("{parameter} {} is not in the format PEM: {error}", file.display()),
+    };
+    let read: Result<Vec<_>, _> = CertificateDer::pem_file_iter(file).map_err(failed)?.collect();
+    match read.map_err(failed)? {
+        none if none.is_empty() => {
+            Err(format!("{parameter} {} holds no certificate", file.display()))
+        }
+        certificates => Ok(certificates),
+    }
+}
+
+/// As for libpq, nobody else may read a key but the group of one that belongs to root.
+fn private_key(file: &Path) -> Result<PrivateKeyDer<'static>, String> {
+    let name = file.display();
+    let metadata =
+        file.metadata().map_err(|error| format!("sslkey {name} cannot be read: {error}"))?;
+    let of_others = if metadata.uid() == 0 { 0o037 } else { 0o077 };
+    if metadata.mode() & of_others != 0 {
+        return Err(format!("sslkey {name} may be read by others; chmod 600 {name}"));
+    }
+    PrivateKeyDer::from_pem_file(file).map_err(|error| match error {
+        PemError::Io(error) => format!("sslkey {name} cannot be read: {error}"),
+        PemError::NoItemsFound => format!(
+            "sslkey {name} holds no key in the format PEM, or one with a password; openssl pkey -in {name} takes it away"
+        ),
+        _ => format!("sslkey {name} is not in the format PEM: {error}"),
+    })
+}
+
+fn client(trust: Trust, identity: Option<Identity>) -> Result<ClientConfig, String> {
+    let provider = rustls::crypto::ring::default_provider();
+    let algorithms = provider.signature_verification_algorithms;
+    let check = CertificateCheck::new(trust.check, trust.certificates, algorithms)
+        .map_err(|error| format!("sslrootcert holds something that is no certificate: {error}"))?;
+    let builder = ClientConfig::builder_with_provider(Arc::new(provider))
+        .with_safe_default_protocol_versions()
+        .map_err(|error| error.to_string())?
+        .dangerous()
+        .with_custom_certificate_verifier(Arc::new(check));
+    let mut config = match identity {
+        None => builder.with_no_client_auth(),
+        Some((certificates, key)) => builder
+            .with_client_auth_cert(certificates, key)
+            .map_err(|error| format!("sslkey is not the key of sslcert: {error}"))?,
+    };
+    // What servers since PostgreSQL 17 want where TLS is not asked for first.
+    config.alpn_protocols = vec![b"postgresql".to_vec()];
+    Ok(config)
+}
+
+#[cfg(test)]
+#[path = "encryption_tests.rs"]
+mod tests;

@@ -1,0 +1,138 @@
+use std::os::unix::fs::PermissionsExt;
+
+use rcgen::{CertificateParams, KeyPair};
+use tempfile::TempDir;
+
+use super::*;
+
+fn read(words: &[(&str, &str)], environment: &[(&str, &str)]) -> Result<Mode, String> {
+    let words: Vec<_> =
+        words.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
+    let value = |name: &str| {
+        environment.iter().find(|(key, _)| *key == name).map(|(_, value)| value.into())
+    };
+    Encryption::read(&words, value).map(|encryption| encryption.mode)
+}
+
+/// A home with `.postgresql`, and in a folder beside it a certificate with its key and one with another key.
+struct Files(TempDir);
+
+impl Files {
+    fn new() -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(folder.path().join("home/.postgresql")).unwrap();
+        let files = Self(folder);
+        for name in ["own", "other"] {
+            let key = KeyPair::generate().unwrap();
+            let params = CertificateParams::new(vec!["db.example".to_owned()]).unwrap();
+            files.write(&format!("{name}.crt"), &params.self_signed(&key).unwrap().pem());
+            files.write(&format!("{name}.key"), &key.serialize_pem());
+        }
+        files
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.0.path().join(name).to_str().unwrap().to_owned()
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        std::fs::write(self.path(name), text).unwrap();
+        self.allow(name, 0o600);
+    }
+
+    fn allow(&self, name: &str, mode: u32) {
+        let permissions = std::fs::Permissions::from_mode(mode);
+        std::fs::set_permissions(self.path(name), permissions).unwrap();
+    }
+}
+
+#[test]
+fn the_connection_string_goes_before_the_environment() {
+    let require = [("PGSSLMODE", "require")];
+    assert_eq!(read(&[], &[]), Ok(Mode::Prefer));
+    assert_eq!(read(&[], &require), Ok(Mode::Require));
+    assert_eq!(read(&[("sslmode", "disable")], &require), Ok(Mode::Disable));
+    assert_eq!(read(&[("sslmode", "allow"), ("sslmode", "prefer")], &require), Ok(Mode::Prefer));
+    assert_eq!(read(&[], &[("PGSSLMODE", "")]), Ok(Mode::Prefer));
+}
+
+#[test]
+fn verifying_needs_authorities() {
+    let files = Files::new();
+    let root = files.path("own.crt");
+    for mode in ["verify-ca", "verify-full"] {
+        let error = read(&[("sslmode", mode)], &[]).unwrap_err();
+        assert!(error.starts_with(&format!("sslmode={mode} needs to know")), "{error}");
+        read(&[("sslmode", mode), ("sslrootcert", &root)], &[]).unwrap();
+        read(&[("sslmode", mode)], &[("PGSSLROOTCERT", &root)]).unwrap();
+    }
+    let home = files.path("home");
+    files.write("home/.postgresql/root.crt", &std::fs::read_to_string(&root).unwrap());
+    assert_eq!(read(&[("sslmode", "verify-full")], &[("HOME", &home)]), Ok(Mode::VerifyFull));
+}
+
+#[test]
+fn authorities_of_the_system_are_for_hosts_that_are_compared() {
+    let system = ("sslrootcert", "system");
+    let error = read(&[system, ("sslmode", "require")], &[]).unwrap_err();
+    assert!(error.contains("needs sslmode=verify-full, not \"require\""), "{error}");
+    // A machine without ca-certificates says so.
+    match read(&[system], &[]) {
+        Ok(mode) => assert_eq!(mode, Mode::VerifyFull),
+        Err(error) => assert!(error.contains("ca-certificates"), "{error}"),
+    }
+}
+
+#[test]
+fn files_that_cannot_be_used_are_named_with_what_is_wrong() {
+    let files = Files::new();
+    let (own, other) = (files.path("own.crt"), files.path("other.key"));
+    let check = |words: &[(&str, &str)], expected: &str| {
+        let error = read(words, &[]).unwrap_err();
+        assert!(error.contains(expected), "{error}");
+    };
+    let require = ("sslmode", "require");
+    check(&[require, ("sslrootcert", "/nothing")], "sslrootcert /nothing cannot be read");
+    check(&[require, ("sslrootcert", &files.path("own.key"))], "own.key holds no certificate");
+    files.write("junk.crt", "-----BEGIN CERTIFICATE-----\n!\n-----END CERTIFICATE-----\n");
+    check(
+        &[require, ("sslrootcert", &files.path("junk.crt"))],
+        "junk.crt is not in the format PEM",
+    );
+    files.write("no.crt", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n");
+    check(&[require, ("sslrootcert", &files.path("no.crt"))], "that is no certificate");
+    check(&[("sslcert", &own)], "but no key; name its file as sslkey");
+    check(&[("sslcert", &own), ("sslkey", "/nothing")], "sslkey /nothing cannot be read");
+    check(&[("sslcert", &own), ("sslkey", &other)], "sslkey is not the key of sslcert");
+    check(&[("sslcert", &own), ("sslkey", &own)], "holds no key in the format PEM");
+    let locked =
+        "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----\n";
+    files.write("locked.key", locked);
+    check(&[("sslcert", &own), ("sslkey", &files.path("locked.key"))], "or one with a password");
+    files.allow("own.key", 0o644);
+    check(&[("sslcert", &own), ("sslkey", &files.path("own.key"))], "may be read by others");
+}
+
+#[test]
+fn a_certificate_of_ones_own_comes_from_the_home_too() {
+    let files = Files::new();
+    let home = files.path("home");
+    let text = |name: &str| std::fs::read_to_string(files.path(name)).unwrap();
+    files.write("home/.postgresql/postgresql.crt", &text("own.crt"));
+    let error = read(&[], &[("HOME", &home)]).unwrap_err();
+    assert!(error.contains("name its file as sslkey"), "{error}");
+    files.write("home/.postgresql/postgresql.key", &text("own.key"));
+    assert_eq!(read(&[], &[("HOME", &home)]), Ok(Mode::Prefer));
+    // What is not encrypted needs no certificate.
+    files.write("home/.postgresql/postgresql.key", &text("other.key"));
+    read(&[], &[("HOME", &home)]).unwrap_err();
+    assert_eq!(read(&[("sslmode", "disable")], &[("HOME", &home)]), Ok(Mode::Disable));
+}
+
+#[test]
+fn what_is_not_known_is_named() {
+    let error = read(&[("sslcompression", "1")], &[]).unwrap_err();
+    assert!(error.starts_with("sslcompression is not supported; sslmode, "), "{error}");
+    let error = read(&[("sslmode", "VERIFY")], &[]).unwrap_err();
+    assert!(error.ends_with("verify-ca, verify-full, not \"VERIFY\""), "{error}");
+}
