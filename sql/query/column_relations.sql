@@ -28,13 +28,13 @@ CREATE INDEX ON {table} (object, predicate, chunk_id);
 CREATE INDEX ON {table} (predicate, subject)
 
 -- name: foreign_keys
--- $1: a table. Its columns that by themselves refer to another table: name, that table, its column, the operator that
--- compares both, the columns of that table that the caller may read, and its OID, and how its own rows are
--- told from those of tables that inherit from it: these may have the same keys, and no foreign key leads to them.
-SELECT DISTINCT ON (a.attname)
-       a.attname::pg_catalog.text,
+-- $1: a table. Its foreign keys: its columns, the other table, that one's columns, the operators that compare both, the
+-- columns of that table that the caller may read, and its OID, and how its own rows are told from those of tables that
+-- inherit from it: these may have the same keys, and no foreign key leads to them. Columns are in the order of the other
+-- table's index, which is that of its own key. Keys over periods of time are left out: they lead to several rows.
+SELECT c.own,
        pg_catalog.quote_ident(n.nspname) OPERATOR(pg_catalog.||) '.' OPERATOR(pg_catalog.||) pg_catalog.quote_ident(t.relname),
-       k.attname::pg_catalog.text, f.conpfeqop[1],
+       c.keys, c.equal,
        ARRAY(SELECT r.attname::pg_catalog.text
              FROM pg_catalog.pg_attribute AS r
              WHERE r.attrelid OPERATOR(pg_catalog.=) t.oid AND r.attnum OPERATOR(pg_catalog.>) 0 AND NOT r.attisdropped
@@ -45,12 +45,21 @@ SELECT DISTINCT ON (a.attname)
 FROM pg_catalog.pg_constraint AS f
 JOIN pg_catalog.pg_class AS t ON t.oid OPERATOR(pg_catalog.=) f.confrelid
 JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) t.relnamespace
-JOIN pg_catalog.pg_attribute AS a ON a.attrelid OPERATOR(pg_catalog.=) f.conrelid AND a.attnum OPERATOR(pg_catalog.=) f.conkey[1]
-JOIN pg_catalog.pg_attribute AS k ON k.attrelid OPERATOR(pg_catalog.=) f.confrelid AND k.attnum OPERATOR(pg_catalog.=) f.confkey[1]
-WHERE f.conrelid OPERATOR(pg_catalog.=) $1 AND f.contype OPERATOR(pg_catalog.=) 'f'
-  AND pg_catalog.cardinality(f.conkey) OPERATOR(pg_catalog.=) 1
+JOIN pg_catalog.pg_index AS i ON i.indexrelid OPERATOR(pg_catalog.=) f.conindid
+CROSS JOIN LATERAL (
+    SELECT pg_catalog.array_agg(a.attname::pg_catalog.text ORDER BY p.place) AS own,
+           pg_catalog.array_agg(k.attname::pg_catalog.text ORDER BY p.place) AS keys,
+           pg_catalog.array_agg(p.equal ORDER BY p.place) AS equal
+    FROM (SELECT u.own, u.other, u.equal, pg_catalog.array_position(i.indkey::pg_catalog.int2[], u.other) AS place
+          FROM ROWS FROM (pg_catalog.unnest(f.conkey), pg_catalog.unnest(f.confkey), pg_catalog.unnest(f.conpfeqop))
+               AS u (own, other, equal)) AS p
+    JOIN pg_catalog.pg_attribute AS a
+        ON a.attrelid OPERATOR(pg_catalog.=) f.conrelid AND a.attnum OPERATOR(pg_catalog.=) p.own
+    JOIN pg_catalog.pg_attribute AS k
+        ON k.attrelid OPERATOR(pg_catalog.=) f.confrelid AND k.attnum OPERATOR(pg_catalog.=) p.other) AS c
+WHERE f.conrelid OPERATOR(pg_catalog.=) $1 AND f.contype OPERATOR(pg_catalog.=) 'f' AND NOT i.indisexclusion
 -- Of a partitioned table that is referred to, each partition has a constraint of its own.
-ORDER BY a.attname, t.relispartition, f.oid
+ORDER BY t.relispartition, f.oid
 
 -- name: of_row
 -- What a row is called: its title if that is short enough for a name, or else the name of its table and its key.
@@ -68,7 +77,10 @@ coalesce(CASE WHEN pg_catalog.octet_length(pg_catalog.btrim({title})) BETWEEN 1 
 
 -- name: named
 -- What the row is called to which a column refers, which is called by its key where it has no name.
-coalesce((SELECT nullif({name}, '') FROM {only} {table} AS t WHERE t.{key} {equal} c.{column}), {row})
+coalesce((SELECT nullif({name}, '') FROM {only} {table} AS t WHERE {has_key}), {row})
+
+-- name: same_key
+t.{key} {equal} c.{column}
 
 -- name: said_never
 SELECT NULL::integer, NULL::text, NULL::text

@@ -51,9 +51,9 @@ pub struct ColumnRelation {
 /// What the columns of a pipeline's metadata say.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ColumnRelations {
-    /// By column, what it says.
+    /// By column, or by the columns of a foreign key with commas between them, what it says.
     pub relations: BTreeMap<String, ColumnRelation>,
-    /// By column that refers to another table, the column of that table by which its rows are called.
+    /// By column, or columns, that refer to another table, the column of that table by which its rows are called.
     #[serde(default)]
     pub names: BTreeMap<String, String>,
 }
@@ -66,9 +66,27 @@ impl ColumnRelations {
         all.map(String::as_str).collect::<std::collections::BTreeSet<_>>().into_iter()
     }
 
-    /// What they say where each column has the name that `name` gives it.
+    /// The column of the other table by which the rows are called to which these columns refer, in whatever order both
+    /// are written.
     #[must_use]
-    pub fn renamed(&self, name: impl Fn(&str) -> String) -> ColumnRelations {
+    pub fn naming(&self, columns: &str) -> Option<&str> {
+        let sorted = |key: &str| {
+            let mut parts: Vec<String> = parts(key).map(str::to_owned).collect();
+            parts.sort_unstable();
+            parts
+        };
+        let same = || self.names.iter().find(|(key, _)| sorted(key) == sorted(columns));
+        self.names.get(columns).or_else(|| Some(same()?.1)).map(String::as_str)
+    }
+
+    /// What they say where each column has the name that `by_now` gives it. Columns of which it knows nothing keep theirs.
+    #[must_use]
+    pub fn renamed(&self, by_now: impl Fn(&str) -> Option<String>) -> ColumnRelations {
+        let part = |part: &str| by_now(part).unwrap_or_else(|| part.to_owned());
+        let name = |known: &str| {
+            let several = || parts(known).map(part).collect::<Vec<_>>().join(", ");
+            by_now(known).unwrap_or_else(several)
+        };
         let relation = |(column, it): (&String, &ColumnRelation)| {
             let subject = it.subject.as_deref().map(&name);
             (name(column), ColumnRelation { predicate: it.predicate.clone(), subject })
@@ -86,6 +104,12 @@ impl ColumnRelations {
             check_predicate(&format!("graph.relations.{column}"), &it.predicate)
         })
     }
+}
+
+/// The names of columns that stand in one key of the options, as in `tenant_id, author_id`: a single one, where it has no
+/// comma.
+pub fn parts(key: &str) -> impl Iterator<Item = &str> {
+    key.split(',').map(str::trim)
 }
 
 /// An error where the predicate that stands at the key `key` of options is none: it has 1 to [`LONGEST`] bytes and a letter or
@@ -217,6 +241,30 @@ mod tests {
         assert!(read.check().is_ok());
         // What is kept is read again.
         assert_eq!(serde_json::from_value::<ColumnRelations>(json!(read)).unwrap(), read);
+    }
+
+    #[test]
+    fn columns_of_one_key_get_their_names_each() {
+        let written = json!({
+            "relations": {"tenant, author": "written_by", "a, b": {"predicate": "uses", "subject": "author,tenant"}},
+            "names": {"tenant, author": "name"},
+        });
+        let read: ColumnRelations = serde_json::from_value(written).unwrap();
+        let renamed = read.renamed(|name| match name {
+            "tenant" => Some("tenant_id".to_owned()),
+            // A column may be called so, and is one then.
+            "a, b" => Some("c".to_owned()),
+            _ => None,
+        });
+        let expected = json!({
+            "relations": {"tenant_id, author": {"predicate": "written_by"}, "c": {"predicate": "uses", "subject": "author, tenant_id"}},
+            "names": {"tenant_id, author": "name"},
+        });
+        assert_eq!(json!(renamed), expected);
+        assert_eq!(read.naming("author,tenant"), Some("name"));
+        assert_eq!(read.naming("author"), None);
+        assert_eq!(parts("a").collect::<Vec<_>>(), ["a"]);
+        assert_eq!(parts(" a ,b").collect::<Vec<_>>(), ["a", "b"]);
     }
 
     #[test]

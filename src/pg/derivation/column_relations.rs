@@ -17,7 +17,7 @@ use super::table::{self, TableForm};
 use crate::error::{Error, ErrorKind, Result};
 use crate::graph::name::LONGEST;
 use crate::graph::paths::NamedEntity;
-use crate::graph::relations::{ColumnRelations, LONGEST_VALUE, MOST_ELEMENTS, named};
+use crate::graph::relations::{ColumnRelations, LONGEST_VALUE, MOST_ELEMENTS, named, parts};
 use crate::pg::catalog::derivation::{self, DerivationKind};
 use crate::pg::catalog::operator;
 use crate::pg::catalog::pipeline::{Pipeline, Relation};
@@ -55,7 +55,7 @@ pub fn by_now(pipeline: &Pipeline, relations: &ColumnRelations) -> Result<Column
     let in_source = view::metadata_names(pipeline)?;
     let name = |known: &str| {
         let at = columns.iter().position(|column| column.bare() == known);
-        at.and_then(|at| in_source.get(at).cloned()).unwrap_or_else(|| known.to_owned())
+        at.and_then(|at| in_source.get(at).cloned())
     };
     Ok(relations.renamed(name))
 }
@@ -81,12 +81,12 @@ pub fn create(pipeline: &Pipeline, wanted: &ColumnRelations) -> Result<()> {
 fn check(pipeline: &Pipeline, wanted: &ColumnRelations) -> Result<()> {
     let columns = SayingColumns::of(pipeline, &content_columns(pipeline)?)?;
     for name in wanted.columns() {
-        columns.find(name).ok_or_else(|| no_metadata(pipeline, name))?;
+        columns.find(name).ok_or_else(|| columns.not_found(pipeline, name))?;
     }
     let subjects = wanted.relations.values().filter_map(|it| it.subject.as_deref());
     for column in subjects.filter_map(|name| columns.find(name)) {
         if column.is_array() {
-            let message = format!("column {} is an array and names no subject", column.here.name);
+            let message = format!("column {} is an array and names no subject", column.name());
             return Err(Error::new(ErrorKind::WrongObjectType, message)
                 .hint("Let it be the object: each of its elements is one."));
         }
@@ -106,14 +106,16 @@ fn no_metadata(pipeline: &Pipeline, column: &str) -> Error {
         .hint("Relations are made of metadata: name the column in the argument metadata, too.")
 }
 
-/// A column that refers to another table by itself.
+/// A foreign key of a source.
 #[derive(Clone, Debug)]
 struct NamingKey {
-    /// The other table, as SQL, and its column.
+    /// The columns of the source, in the order in which the other table's index has those to which they refer.
+    own: Vec<String>,
+    /// The other table, as SQL, and its columns.
     table: String,
-    key: String,
-    /// The operator that compares both, that of the other table first.
-    equal: pg_sys::Oid,
+    keys: Vec<String>,
+    /// The operators that compare both, that of the other table first.
+    equal: Vec<pg_sys::Oid>,
     /// The columns of the other table that may be read.
     readable: Vec<String>,
     /// OID of the other table.
@@ -122,45 +124,95 @@ struct NamingKey {
     only: String,
 }
 
-/// A metadata column of a pipeline, and to what its source's column refers.
+/// A metadata column of a pipeline, or several that are a foreign key, and to what they refer in the source.
 #[derive(Clone, Debug)]
 struct SayingColumn {
-    here: ViewColumn,
+    here: Vec<ViewColumn>,
     refers_to: Option<NamingKey>,
 }
 
-/// The metadata columns of a pipeline.
-struct SayingColumns(Vec<SayingColumn>);
+/// The metadata columns of a pipeline, each with its name in the source, and the foreign keys of that.
+struct SayingColumns {
+    columns: Vec<(ViewColumn, String)>,
+    keys: Vec<NamingKey>,
+}
 
 impl SayingColumns {
     fn of(pipeline: &Pipeline, columns: &ContentColumns) -> Result<SayingColumns> {
-        let keys = foreign_keys(pipeline.source.oid)?;
         let in_source = view::metadata_names(pipeline)?;
-        let column = |(here, name): (&ViewColumn, &String)| SayingColumn {
-            here: here.clone(),
-            refers_to: keys.get(name).cloned(),
-        };
-        Ok(SayingColumns(columns.metadata.iter().zip(&in_source).map(column).collect()))
+        Ok(SayingColumns {
+            columns: columns.metadata.iter().cloned().zip(in_source).collect(),
+            keys: foreign_keys(pipeline.source.oid)?,
+        })
     }
 
-    /// The column of this name, which is not quoted.
-    fn find(&self, name: &str) -> Option<&SayingColumn> {
-        self.0.iter().find(|column| column.here.bare() == name)
+    /// The column of this name, which is not quoted, or the columns of a foreign key, with commas between their names.
+    fn find(&self, name: &str) -> Option<SayingColumn> {
+        if let Some((here, own)) = self.column(name) {
+            let refers_to = self.key_of(&[own]).cloned();
+            return Some(SayingColumn { here: vec![here.clone()], refers_to });
+        }
+        let parts = parts(name).map(|it| self.column(it)).collect::<Option<Vec<_>>>()?;
+        let key = self.key_of(&parts.iter().map(|(_, own)| own).collect::<Vec<_>>())?;
+        let here = key.own.iter().filter_map(|it| parts.iter().find(|(_, own)| own == it));
+        Some(SayingColumn {
+            here: here.map(|(here, _)| here.clone()).collect(),
+            refers_to: Some(key.clone()),
+        })
+    }
+
+    fn column(&self, name: &str) -> Option<&(ViewColumn, String)> {
+        self.columns.iter().find(|(here, _)| here.bare() == name)
+    }
+
+    /// The foreign key of just these columns of the source, in any order.
+    fn key_of(&self, own: &[&String]) -> Option<&NamingKey> {
+        self.keys.iter().find(|key| {
+            key.own.len() == own.len() && key.own.iter().all(|column| own.contains(&column))
+        })
+    }
+
+    /// The error of a name of which nothing can be said.
+    fn not_found(&self, pipeline: &Pipeline, name: &str) -> Error {
+        if let Some(missing) = parts(name).find(|it| self.column(it).is_none()) {
+            return no_metadata(pipeline, missing);
+        }
+        let message = format!("columns \"{name}\" of \"graph\" are no foreign key");
+        let several = self.keys.iter().filter(|key| key.own.len() > 1);
+        let known: Vec<String> = several.map(|key| format!("\"{}\"", key.own.join(", "))).collect();
+        let error = Error::new(ErrorKind::UndefinedObject, message);
+        match known.is_empty() {
+            true => {
+                error.hint("The source has no foreign key of several columns: name one column.")
+            }
+            false => error.hint(format!(
+                "Foreign keys of several columns that the source has: {}.",
+                known.join("; ")
+            )),
+        }
     }
 }
 
 impl SayingColumn {
+    /// The column's name, or the names, as SQL.
+    fn name(&self) -> String {
+        self.here.iter().map(|it| it.name.as_str()).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Whether it is one column, which is an array. Elements refer to no row.
     fn is_array(&self) -> bool {
-        self.here.sql_type.ends_with("[]")
+        self.here.len() == 1 && self.here[0].sql_type.ends_with("[]")
     }
 
     /// An error where the rows to which it refers cannot be called by the column `naming`.
     fn check_naming(&self, naming: &str) -> Result<()> {
-        let name = &self.here.name;
+        let name = self.name();
         let Some(key) = &self.refers_to else {
             let message = format!("column {name} of \"graph.names\" refers to no other table");
-            return Err(Error::invalid(message)
-                .hint("Only a foreign key of one column has names in another table."));
+            return Err(Error::invalid(message).hint(
+                "Names in another table are those of a foreign key. One of several columns is named with all of them, \
+                 as in \"tenant_id, author_id\".",
+            ));
         };
         match key.readable.iter().any(|it| it == naming) {
             true => Ok(()),
@@ -174,16 +226,16 @@ impl SayingColumn {
     }
 
     /// What it says of a row, as SQL: of a row to which it refers that is its name where there is a `naming` column, or else
-    /// the name of its table and its key.
+    /// the name of its table and its key. NULL, also of one of several columns, refers to no row.
     fn value(&self, naming: Option<&str>) -> String {
-        let column = self.here.name.as_str();
-        let value = short(&format!("c.{column}"), LONGEST_VALUE);
-        let Some(key) = &self.refers_to else { return value };
-        // NULL refers to no row.
-        let row = called_by(key.oid, &format!("nullif({value}, '')"));
+        let columns = self.here.iter().map(|it| format!("c.{}", it.name));
+        let values: Vec<String> = columns.map(|it| short(&it, LONGEST_VALUE)).collect();
+        let Some(key) = &self.refers_to else { return values.concat() };
+        let values: Vec<String> = values.iter().map(|it| format!("nullif({it}, '')")).collect();
+        let row = called_by(key.oid, &values.join(" || ', ' || "));
         let Some(naming) = naming else { return row };
         let is_readable = |name: &str| key.readable.iter().any(|it| it == name);
-        if !(is_readable(naming) && is_readable(&key.key)) {
+        if !(is_readable(naming) && key.keys.iter().all(|it| is_readable(it))) {
             warn_once(key, naming);
             return row;
         }
@@ -192,12 +244,21 @@ impl SayingColumn {
             ("name", name.as_str()),
             ("table", &key.table),
             ("only", &key.only),
-            ("key", &*quote_identifier(&key.key)),
-            ("equal", &operator::named(key.equal, "=")),
-            ("column", column),
+            ("has_key", &self.has_key(key)),
             ("row", &row),
         ];
         render(query!(column_relations.named), &values)
+    }
+
+    /// That the row `t` of the other table is the one to which the chunk `c` refers, as SQL.
+    fn has_key(&self, key: &NamingKey) -> String {
+        let pairs = key.keys.iter().zip(&key.equal).zip(&self.here);
+        let same = pairs.map(|((name, equal), here)| {
+            let (name, equal) = (quote_identifier(name), operator::named(*equal, "="));
+            let values = [("key", &*name), ("equal", &equal), ("column", here.name.as_str())];
+            render(query!(column_relations.same_key), &values)
+        });
+        same.collect::<Vec<_>>().join(" AND ")
     }
 }
 
@@ -228,20 +289,19 @@ fn warn_once(key: &NamingKey, naming: &str) {
     }
 }
 
-/// By name, the columns of a table that refer to another one by themselves.
-fn foreign_keys(table: pg_sys::Oid) -> Result<BTreeMap<String, NamingKey>> {
-    let found = sql::rows(query!(column_relations.foreign_keys), &[table.into()], |row| {
-        let key = NamingKey {
+/// The foreign keys of a table. Of several with the same columns the first one counts.
+fn foreign_keys(table: pg_sys::Oid) -> Result<Vec<NamingKey>> {
+    sql::rows(query!(column_relations.foreign_keys), &[table.into()], |row| {
+        Ok(NamingKey {
+            own: sql::required(row.get(1)?)?,
             table: sql::required(row.get(2)?)?,
-            key: sql::required(row.get(3)?)?,
+            keys: sql::required(row.get(3)?)?,
             equal: sql::required(row.get(4)?)?,
             readable: sql::required(row.get(5)?)?,
             oid: sql::required(row.get(6)?)?,
             only: sql::required(row.get(7)?)?,
-        };
-        Ok((sql::required(row.get(1)?)?, key))
-    })?;
-    Ok(found.into_iter().collect())
+        })
+    })
 }
 
 /// What a column says of a row: the row's first chunk, the number of the relation from 1, subject and object as they are
@@ -278,7 +338,6 @@ impl ColumnRelationStore {
         let wanted = stored(current.options)?;
         let saying = SayingColumns::of(pipeline, columns)?;
         let row = name_of_row(pipeline, columns, title);
-        let naming = |name: &str| wanted.names.get(name).map(String::as_str);
         let mut store = ColumnRelationStore {
             relation: current.relation,
             predicates: Vec::new(),
@@ -288,10 +347,10 @@ impl ColumnRelationStore {
             let Some(object) = saying.find(name) else { continue };
             let subject = match &relation.subject {
                 None => Some(row.clone()),
-                Some(name) => saying.find(name).map(|it| it.value(naming(name))),
+                Some(name) => saying.find(name).map(|it| it.value(wanted.naming(name))),
             };
             let Some(subject) = subject else { continue };
-            store.add(&relation.predicate, &subject, object, naming(name));
+            store.add(&relation.predicate, &subject, &object, wanted.naming(name));
         }
         Ok(Some(store))
     }
@@ -308,7 +367,7 @@ impl ColumnRelationStore {
             ("place", place.as_str()),
             ("subject", subject),
             ("object", &value),
-            ("column", &object.here.name),
+            ("column", &object.name()),
             ("most", &most),
         ];
         self.said.push(match object.is_array() {
