@@ -17,7 +17,7 @@ export PG_CONFIG DESTDIR
 ENV := source scripts/env.sh; forget_other_checkout;
 each = for version in $(PG); do scripts/test.sh $(1) $$version; done
 
-.PHONY: help setup setup-llm llama build server install uninstall check test test-unit test-pg test-sql test-system test-server test-browser test-mcp test-drivers test-llm test-fresh test-deb test-image differential fuzz lint licenses docs deb measures demo pictures bench bench-index bench-bm25 bench-chunking bench-latency bench-local-model bench-pipeline bench-fairness bench-retrieve bench-server bench-shards bench-text-to-sql clean
+.PHONY: help setup setup-llm llama build server install uninstall check test test-unit test-pg test-sql test-system test-server test-browser test-mcp test-drivers test-llm test-fresh test-deb test-rpm test-image differential fuzz lint licenses docs deb rpm measures demo pictures bench bench-index bench-bm25 bench-chunking bench-latency bench-local-model bench-pipeline bench-fairness bench-retrieve bench-server bench-shards bench-text-to-sql clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' Makefile | awk -F '\t' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -44,6 +44,9 @@ uninstall: ## remove what install put there
 
 deb: ## build Debian packages for the PostgreSQL of PG_CONFIG=..., which is Debian's; where, as in ARGS=/tmp/debs
 	@scripts/deb.sh $(ARGS)
+
+rpm: ## build RPM packages for the PostgreSQL of PG_CONFIG=...; where, as in ARGS=/tmp/rpms
+	@scripts/rpm.sh $(ARGS)
 
 check: ## compile the extension against the PostgreSQL of PG_CONFIG=..., 15 or later
 	@scripts/setup.sh $(if $(PG_CONFIG),--without-postgres)
@@ -88,6 +91,9 @@ test-fresh: ## both commands on fresh Debian 12 and 13, as root and as a user; h
 
 test-deb: ## Debian packages, built, installed, asked and purged in fresh roots, as in ARGS="bookworm trixie"
 	@scripts/test_deb.sh $(ARGS)
+
+test-rpm: setup ## RPM packages for the private PostgreSQL 18, built, installed, asked and removed in a fresh root
+	@scripts/test_rpm.sh
 
 test-image: ## what docker/Dockerfile does, in a chroot, with the packages of test-deb, as in ARGS=bookworm
 	@scripts/test_image.sh $(ARGS)

@@ -15,6 +15,8 @@
 set -euo pipefail
 # shellcheck source=scripts/env.sh
 source "$(dirname "$0")/env.sh"
+# shellcheck source=scripts/stage.sh
+source "$PG_RAG_SOURCE/scripts/stage.sh"
 
 PG_CONFIG=${PG_CONFIG:-}
 FOLDER=$(realpath -m "${1:-$CARGO_TARGET_DIR/debian}")
@@ -27,7 +29,7 @@ main() {
     export SOURCE_DATE_EPOCH
     STAGE=$WORK/stage-$VERSION
     [[ -n ${PACKAGE_ONLY:-} ]] || compile
-    [[ -x $STAGE/usr/bin/rag-server ]] || fail "nothing is built yet for PostgreSQL $VERSION" "without PACKAGE_ONLY it is"
+    need_stage
     package
 }
 
@@ -38,32 +40,6 @@ need_debian_postgres() {
     VERSION=$(pg_major "$PG_CONFIG") || fail "not a pg_config: $PG_CONFIG"
     [[ $("$PG_CONFIG" --pkglibdir) == /usr/lib/postgresql/$VERSION/lib ]] ||
         fail "$PG_CONFIG is not of a Debian package" "packages are for PostgreSQL in /usr/lib/postgresql"
-}
-
-last_change() {
-    git -C "$PG_RAG_SOURCE" log -1 --format=%ct 2>/dev/null || stat -c %Y "$PG_RAG_SOURCE/CHANGELOG.md"
-}
-
-# All that belongs on a system, below one folder.
-compile() {
-    use_same_paths
-    PG_CONFIG=$PG_CONFIG DESTDIR=$STAGE "$PG_RAG_SOURCE/scripts/install.sh"
-    say "building rag-server"
-    (cd "$PG_RAG_SOURCE" && cargo build --release -p rag-server)
-    install -D -m 755 "$CARGO_TARGET_DIR/release/rag-server" "$STAGE/usr/bin/rag-server"
-    "$PG_RAG_SOURCE/scripts/licenses.sh" texts "$VERSION" >"$STAGE/THIRD-PARTY.txt"
-    "$PG_RAG_SOURCE/scripts/licenses.sh" sbom "$VERSION" >"$STAGE/sbom.cdx.json"
-}
-
-# Places of this machine would be in the lines that backtraces name.
-use_same_paths() {
-    local cargo_home=${CARGO_HOME:-$HOME/.cargo} c_maps='' from_to
-    RUSTFLAGS=${RUSTFLAGS:-}
-    for from_to in "$CARGO_TARGET_DIR=/usr/src/target" "$cargo_home=/usr/src/cargo" "$PG_RAG_SOURCE=/usr/src/pg_rag"; do
-        RUSTFLAGS+="${RUSTFLAGS:+ }--remap-path-prefix=$from_to"
-        c_maps+=" -ffile-prefix-map=$from_to"
-    done
-    export RUSTFLAGS CFLAGS="-O2$c_maps" CXXFLAGS="-O2$c_maps"
 }
 
 # In a folder of its own, since dpkg-buildpackage writes beside it.

@@ -89,6 +89,7 @@ fn packages_want_the_pgvector_that_is_wanted() {
     let wanted = wanted.trim_matches('"').trim_end_matches(".0").to_owned();
     let control = read("debian/control.in");
     assert!(control.contains(&format!("postgresql-@PG@-pgvector (>= {wanted})")), "{wanted}");
+    assert!(read("scripts/rpm.sh").contains(&format!("pgvector_$VERSION >= {wanted}")), "{wanted}");
     assert!(read("README.md").contains(&format!("pgvector {wanted} or later")), "{wanted}");
 }
 
@@ -98,11 +99,12 @@ fn every_model_has_packages() {
     let environment = read("scripts/env.sh");
     let names = Regex::new(r"(?m)^MODEL_NAMES=\((.*)\)$").unwrap();
     let names = names.captures(&environment).expect("MODEL_NAMES")[1].to_owned();
-    let control = read("debian/control.in");
+    let (control, spec) = (read("debian/control.in"), read("rpm/pg_rag.spec.in"));
     let missing = names.split(' ').flat_map(|name| [name.to_owned(), format!("{name}-fp32")]);
     let missing = missing.filter(|name| {
         !control.contains(&format!("\nPackage: rag-model-{name}\n"))
             || !root().join(format!("debian/rag-model-{name}.install")).is_file()
+            || !spec.contains(&format!("\n%package -n rag-model-{name}\n"))
     });
     check("models without a package", missing);
 }
