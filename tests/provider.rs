@@ -39,16 +39,23 @@ fn an_answer_comes_back_with_its_counts() {
 
 #[test]
 fn cached_tokens_are_among_those_that_were_read() {
-    for (details, cached) in [
-        (json!({"cached_tokens": 8}), Some(8)),
-        (json!({"cached_tokens": 0}), Some(0)),
-        (json!({"cached_tokens": 99}), Some(11)),
-        (json!({"cached_tokens": -1}), None),
-        (json!(null), None),
+    for (details, hit, cached) in [
+        (json!({"cached_tokens": 8}), json!(null), Some(8)),
+        (json!({"cached_tokens": 0}), json!(null), Some(0)),
+        (json!({"cached_tokens": 99}), json!(null), Some(11)),
+        (json!({"cached_tokens": -1}), json!(null), None),
+        (json!(null), json!(null), None),
+        // As DeepSeek says it, alone or besides.
+        (json!(null), json!(6), Some(6)),
+        (json!({"cached_tokens": 8}), json!(6), Some(8)),
+        (json!({}), json!(99), Some(11)),
     ] {
         let reply = json!({
             "choices": [{"message": {"content": "ok"}, "finish_reason": "stop"}],
-            "usage": {"prompt_tokens": 11, "completion_tokens": 7, "prompt_tokens_details": details},
+            "usage": {
+                "prompt_tokens": 11, "completion_tokens": 7,
+                "prompt_tokens_details": details, "prompt_cache_hit_tokens": hit,
+            },
         });
         let server = Server::play([Reply::json(200, &reply.to_string())]);
         let generated = ask(&server).unwrap();

@@ -301,7 +301,17 @@ fn cached_tokens_are_among_those_that_were_read() {
         "candidates": [{"content": {"parts": [{"text": "ok"}]}, "finishReason": "STOP"}],
         "usageMetadata": {"promptTokenCount": 125, "cachedContentTokenCount": 100, "candidatesTokenCount": 1},
     });
-    for (api, reply) in [("anthropic", anthropic), ("gemini", gemini)] {
+    let cohere = json!({
+        "message": {"role": "assistant", "content": [{"type": "text", "text": "ok"}]}, "finish_reason": "COMPLETE",
+        "usage": {"tokens": {"input_tokens": 125, "output_tokens": 1}, "cached_tokens": 100},
+    });
+    let ollama = json!({
+        "message": {"role": "assistant", "content": "ok"}, "done": true, "done_reason": "stop",
+        "prompt_eval_count": 125, "prompt_eval_cached_count": 100, "eval_count": 1,
+    });
+    let replies =
+        [("anthropic", anthropic), ("gemini", gemini), ("cohere", cohere), ("ollama", ollama)];
+    for (api, reply) in replies {
         let generated = ask(api, Reply::json(200, &reply.to_string())).unwrap();
         let counts = (generated.prompt_tokens, generated.cached_tokens);
         assert_eq!(counts, (Some(125), Some(100)), "{api}");

@@ -36,7 +36,7 @@ COMMENT ON COLUMN rag.trace_log.answer IS 'what was answered; NULL unless rag.tr
 COMMENT ON COLUMN rag.trace_log.supported IS 'whether the documents hold the answer; NULL for a stream that was not read to its end';
 COMMENT ON COLUMN rag.trace_log.confidence IS 'how likely the answer is to stand in the documents, from 0 to 1; NULL where that is not known';
 COMMENT ON COLUMN rag.trace_log.citations IS 'what was cited, as in rag_answer_details; NULL unless rag.trace was full';
-COMMENT ON COLUMN rag.trace_log.steps IS 'what was done, in order: stage, depth, detail, rows, ms, tokens, cache_hits and cost of each; where rag.trace is full, text too';
+COMMENT ON COLUMN rag.trace_log.steps IS 'what was done, in order: stage, depth, detail, rows, ms, tokens, cached_tokens, cache_hits and cost of each; where rag.trace is full, text too';
 COMMENT ON COLUMN rag.trace_log.embedding_tokens IS 'tokens that embedding models, their readers and rerankers have read';
 COMMENT ON COLUMN rag.trace_log.llm_calls IS 'calls of language models, repeated ones included';
 COMMENT ON COLUMN rag.trace_log.llm_tokens IS 'tokens that language models have read and written';
@@ -79,7 +79,8 @@ SELECT pg_catalog.pg_extension_config_dump('rag.feedback_id_seq', '');
 -- As the caller, so that the policies of both tables hold.
 CREATE VIEW rag.answer_log WITH (security_invoker = true) AS
 SELECT t.id AS trace_id, t.created_at AS answered_at, t.owner AS role, t.pipeline, t.strategy, t.llm, t.question, t.answer,
-       NOT t.supported AS refused, t.confidence, t.ms AS latency_ms, t.embedding_tokens, t.llm_calls, t.llm_tokens, t.cost,
+       NOT t.supported AS refused, t.confidence, t.ms AS latency_ms, t.embedding_tokens, t.llm_calls, t.llm_tokens,
+       t.cached_tokens, t.cost,
        coalesce(f.ratings, 0) AS ratings, f.rating, f.rating < 0.5::real AS disliked, f.comments
 FROM rag.trace_log AS t
 LEFT JOIN (
@@ -102,6 +103,7 @@ COMMENT ON COLUMN rag.answer_log.latency_ms IS 'how long it took, in millisecond
 COMMENT ON COLUMN rag.answer_log.embedding_tokens IS 'tokens that embedding models, their readers and rerankers have read';
 COMMENT ON COLUMN rag.answer_log.llm_calls IS 'calls of language models, repeated ones included';
 COMMENT ON COLUMN rag.answer_log.llm_tokens IS 'tokens that language models have read and written';
+COMMENT ON COLUMN rag.answer_log.cached_tokens IS 'tokens among those that language models have read that were in the cache of their providers';
 COMMENT ON COLUMN rag.answer_log.cost IS 'what the calls of providers cost, by the prices of rag.price; 0 where none is known';
 COMMENT ON COLUMN rag.answer_log.ratings IS 'how often rag_feedback has rated it';
 COMMENT ON COLUMN rag.answer_log.rating IS 'mean of the ratings, from 0, bad, to 1, good; NULL where there is none';

@@ -173,6 +173,30 @@ fn a_stream_says_what_was_cached() {
     let counted =
         gemini(r#"{"promptTokenCount":80,"cachedContentTokenCount":64,"candidatesTokenCount":5}"#);
     check_cached::<gemini::chat::GenerateContent>(&[counted.as_str()], 80, Some(64));
+    let ollama = |counts: &str| {
+        format!(r#"{{"message":{{"content":"Hi"}},"done":true,"done_reason":"stop"{counts}}}"#)
+    };
+    let counted = ollama(r#","prompt_eval_count":21,"prompt_eval_cached_count":16,"eval_count":2"#);
+    check_cached::<ollama::chat::OllamaChat>(&[counted.as_str()], 21, Some(16));
+    let untold = ollama(r#","prompt_eval_count":21,"eval_count":2"#);
+    check_cached::<ollama::chat::OllamaChat>(&[untold.as_str()], 21, None);
+    let cohere = |counts: &str| {
+        format!(
+            r#"{{"type":"message-end","delta":{{"finish_reason":"COMPLETE","usage":{{"tokens":{{"input_tokens":69,"output_tokens":11}}{counts}}}}}}}"#
+        )
+    };
+    let text =
+        r#"{"type":"content-delta","index":0,"delta":{"message":{"content":{"text":"Hi"}}}}"#;
+    for (counts, expected) in [
+        ("", None),
+        (r#","cached_tokens":0"#, Some(0)),
+        (r#","cached_tokens":64.0"#, Some(64)),
+        (r#","cached_tokens":1e30"#, Some(69)),
+        (r#","cached_tokens":-1"#, Some(0)),
+    ] {
+        let end = cohere(counts);
+        check_cached::<cohere::chat::CohereChat>(&[text, end.as_str()], 69, expected);
+    }
     // No more can be cached than was read.
     let odd = gemini(r#"{"promptTokenCount":8,"cachedContentTokenCount":64}"#);
     check_cached::<gemini::chat::GenerateContent>(&[odd.as_str()], 8, Some(8));

@@ -92,6 +92,12 @@ fn cached_tokens_are_counted_and_have_a_price() {
     let traced =
         "SELECT concat_ws(' ', llm_tokens, cached_tokens, cost::float8) FROM rag.trace_log";
     assert_eq!(client.query_one(traced, &[]).unwrap().get::<_, &str>(0), "18 8 19");
+    // The step of the call has them, and no other; and so has who looks at the log of answers.
+    let stepped =
+        "SELECT string_agg(s ->> 'tokens' || ' ' || (s ->> 'cached_tokens'), ', ') || '; ' || min(l.cached_tokens)
+        FROM rag.answer_log AS l JOIN rag.trace_log AS t ON t.id = l.trace_id, jsonb_array_elements(steps) AS s
+        WHERE (s ->> 'cached_tokens')::int > 0";
+    assert_eq!(client.query_one(stepped, &[]).unwrap().get::<_, &str>(0), "18 8; 8");
     // Without a price of their own they cost what others do.
     client.batch_execute("UPDATE rag.price SET cached = NULL").unwrap();
     assert_eq!(client.query_one(query, &[&QUESTION]).unwrap().get::<_, &str>(0), "11 8 25.0");

@@ -214,6 +214,7 @@ impl TraceStep {
             "rows": rows,
             "ms": (ms * 1e3).round() / 1e3,
             "tokens": usage.tokens(),
+            "cached_tokens": usage.cached_tokens,
             "cache_hits": usage.cache_hits,
             "cost": usage.cost,
         });

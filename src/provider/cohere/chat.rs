@@ -119,4 +119,7 @@ fn end(reply: &Value, heard: &mut Heard) {
         heard.blocked = Some(error.to_string());
     }
     heard.count(reply, "/usage/tokens/input_tokens", "/usage/tokens/output_tokens");
+    // A number that may be written with a point.
+    let cached = reply.pointer("/usage/cached_tokens").and_then(Value::as_f64);
+    heard.cached(cached.map(|tokens| tokens as u64));
 }

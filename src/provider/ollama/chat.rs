@@ -74,6 +74,7 @@ impl ChatProtocol for OllamaChat {
             heard.finish_reason = Some(reason.to_string());
         }
         heard.count(event, "/prompt_eval_count", "/eval_count");
+        heard.cached(event.get("prompt_eval_cached_count").and_then(Value::as_u64));
     }
 }
 

@@ -85,9 +85,11 @@ impl EventReader for ChatReader {
     }
 }
 
-/// How many of the tokens that were read come from the provider's cache of prompts, if `reply` says so.
+/// How many of the tokens that were read come from the provider's cache of prompts, if `reply` says so: as OpenAI does, or
+/// as DeepSeek.
 pub fn cached(reply: &Value) -> Option<u64> {
-    reply.pointer("/usage/prompt_tokens_details/cached_tokens")?.as_u64()
+    let count = |name: &str| reply.get("usage")?.pointer(name)?.as_u64();
+    count("/prompt_tokens_details/cached_tokens").or_else(|| count("/prompt_cache_hit_tokens"))
 }
 
 impl ChatReader {
