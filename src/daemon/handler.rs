@@ -14,7 +14,7 @@ use super::outbox::Outbox;
 use super::parse::Parsers;
 use super::registry::Registry;
 use super::worker::{Client, IsAlive};
-use super::{late, log, reader};
+use super::{classify, late, log, reader};
 use crate::chunk::{
     ChunkingMethod, ChunkingOptions, CutPlan, Findings, Tokenizer, WordMemo, chunk_knowing,
     plan_by_layout,
@@ -141,6 +141,9 @@ impl HandlerContext {
             Request::RerankByReader { model, query, passages } => {
                 reader::rerank(&*self.registry.reader(&model)?, &query, &passages, client)
             }
+            Request::ClassifyTokens { model, lane, texts } => {
+                classify::classify(&*self.registry.model(&model)?, lane, &texts, client)
+            }
             Request::Calibrate(model) => {
                 self.registry.calibration(&model).map(Response::Calibration)
             }
@@ -229,8 +232,7 @@ impl HandlerContext {
     ) -> Result<Response> {
         let model = self.registry.model(model)?;
         if model.manifest.task != ModelTask::Embed {
-            let message = format!("model \"{}\" is a reranker and gives no vectors", model.name);
-            return Err(Error::new(ErrorKind::WrongObjectType, message));
+            return Err(model.wrong_task("gives no vectors"));
         }
         embed(&EmbedJob {
             worker: &model.worker,
@@ -267,6 +269,7 @@ impl HandlerContext {
         let (scores, tokens) = match model.manifest.task {
             ModelTask::Rerank => score(&job)?,
             ModelTask::Embed => late_interaction(&model.manifest, job, query)?,
+            ModelTask::ClassifyTokens => return Err(model.wrong_task("gives no scores")),
         };
         Ok(Response::Scores { scores, tokens })
     }

@@ -14,6 +14,7 @@
 //! embed      its texts, tokenised a window at a time
 //! late       its documents, cut where they come out of the model
 //! reader     its passages, read with a question
+//! classify   its texts, of which the names are wanted
 //! queue      which texts go through the model together
 //! worker     the threads of a model: batch after batch
 //! model      ONNX Runtime: tokens → numbers
@@ -23,6 +24,7 @@
 
 mod at_once;
 mod cache;
+mod classify;
 mod confine;
 pub mod connection;
 mod digest;

@@ -29,6 +29,7 @@ pub use crate::prompt::sampling::SamplingParameters;
 pub use crate::prompt::tools::{
     OfferedTool, RequestedCall, ToolReply, ToolTurn, ToolUse, WithoutTools,
 };
+use crate::text::token_labels::LabelledSpan;
 pub use child::{ChildJob, ParseJob, ParseOutcome, SchemaOutcome};
 pub use generate::{GenerateMany, GenerateOutcome, GenerateRequest, Generated};
 pub use network::{
@@ -163,6 +164,15 @@ pub enum Request {
         lane: Lane,
         /// The documents and their places.
         documents: Vec<Spanned>,
+    },
+    /// Find the names in texts. Answered by [`Response::Names`], one list a text.
+    ClassifyTokens {
+        /// The token classifier that finds them.
+        model: ModelRef,
+        /// Which queue the texts wait in.
+        lane: Lane,
+        /// The texts to be read.
+        texts: Vec<String>,
     },
     /// What do the similarities of a model mean? Answered by [`Response::Calibration`].
     Calibrate(ModelRef),
@@ -398,6 +408,8 @@ pub enum Response {
         /// Tokens that went through the model, padding not counted.
         tokens: u64,
     },
+    /// Answers [`Request::ClassifyTokens`]: the names in each text, in order.
+    Names(Vec<Vec<LabelledSpan>>),
     /// Answers [`Request::Heartbeat`].
     Heartbeat {
         /// What hangs and since when, in words; `None`: nothing does.
