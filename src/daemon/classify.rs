@@ -17,17 +17,28 @@ use super::worker::Client;
 use crate::embed::late;
 use crate::error::Result;
 use crate::protocol::{Lane, Response};
+use crate::text::token_labels::LabelledSpan;
 
-/// The names in each of `texts`; the answer is [`Response::Names`].
-///
-/// Fails with [`ErrorKind::WrongObjectType`](crate::error::ErrorKind::WrongObjectType) for a model that is no token classifier, and as
-/// [`embed`](super::embed::embed) does.
+/// The names in each of `texts`; the answer is [`Response::Names`]. Fails as [`names`] does.
 pub fn classify(
     model: &LoadedModel,
     lane: Lane,
     texts: &[String],
     client: &Client,
 ) -> Result<Response> {
+    names(model, lane, texts, client).map(Response::Names)
+}
+
+/// The names in each of `texts`, in the order of their places.
+///
+/// Fails with [`ErrorKind::WrongObjectType`](crate::error::ErrorKind::WrongObjectType) for a model that is no token classifier, and as
+/// [`embed`](super::embed::embed) does.
+pub fn names(
+    model: &LoadedModel,
+    lane: Lane,
+    texts: &[String],
+    client: &Client,
+) -> Result<Vec<Vec<LabelledSpan>>> {
     let labels = model.manifest.labels.as_ref();
     let labels = labels.ok_or_else(|| model.wrong_task("finds no names"))?;
     let frame = model.tokenizer.frame("")?;
@@ -50,12 +61,12 @@ pub fn classify(
         read.push((first, places));
     }
     let (numbers, _) = work.finish()?;
-    let names = |(text, (first, places)): (&String, (usize, Vec<(usize, usize)>))| {
+    let named = |(text, (first, places)): (&String, (usize, Vec<(usize, usize)>))| {
         let numbers = &numbers[first..first + places.len()];
         let numbers: Vec<usize> = numbers.iter().map(|number| *number as usize).collect();
         labels.names(text, &places, &numbers)
     };
-    Ok(Response::Names(texts.iter().zip(read).map(names).collect()))
+    Ok(texts.iter().zip(read).map(named).collect())
 }
 
 /// Tokens that go through the model together, and those of them of which the labels are kept.

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::at_once::generate_many;
 use super::cache::Cache;
+use super::client_aid::AidOfClient;
 use super::embed::{EmbedJob, Opening, check_size, embed, score, token_query};
 use super::local_model::child::describe;
 use super::local_model::host::LocalModelHost;
@@ -99,28 +100,24 @@ impl HandlerContext {
                 self.keep_vector(identity, kind, &texts, &response);
                 Ok(response)
             }
-            Request::Generate(request) => provider::generate(
-                &request,
-                &self.memory,
-                &self.parsers.for_client(client),
-                &|| !client.is_alive(),
-            )
-            .map(Response::Text),
+            Request::Generate(request) => {
+                provider::generate(&request, &self.memory, &self.aid(client), &|| {
+                    !client.is_alive()
+                })
+                .map(Response::Text)
+            }
             Request::GenerateStream(request) => self.generate_stream(&request, client, outbox),
             Request::EmbedRemotely(request) => self.embed_remotely(&request, client),
             Request::RerankRemotely(request) => {
-                provider::rerank(&request, &self.memory, &|| !client.is_alive())
+                provider::rerank(&request, &self.memory, &self.aid(client), &|| !client.is_alive())
                     .map(|scores| Response::Scores { scores, tokens: 0 })
             }
             Request::Rerank { model, query, passages } => {
                 self.rerank(&model, &query, &passages, client)
             }
-            Request::GenerateMany(many) => Ok(Response::Texts(generate_many(
-                &many,
-                &self.memory,
-                &self.parsers.for_client(client),
-                client,
-            ))),
+            Request::GenerateMany(many) => {
+                Ok(Response::Texts(generate_many(&many, &self.memory, &self.aid(client), client)))
+            }
             Request::RecallVector(key) => Ok(self.recall_vector(&key)),
             Request::Recall { scope, vector, at_least } => {
                 let found = self.cache.recall(&scope, &vector, at_least, Instant::now());
@@ -152,6 +149,10 @@ impl HandlerContext {
                 Ok(Response::Heartbeat { hang })
             }
         }
+    }
+
+    fn aid<'a>(&'a self, client: &'a Client) -> AidOfClient<'a> {
+        AidOfClient { parsers: &self.parsers, registry: &self.registry, client }
     }
 
     fn status(&self) -> Status {
@@ -284,7 +285,7 @@ impl HandlerContext {
         let outcome = provider::generate_stream(
             request,
             &self.memory,
-            &self.parsers.for_client(client),
+            &self.aid(client),
             &|| !client.is_alive(),
             hear,
         );
@@ -296,7 +297,7 @@ impl HandlerContext {
     fn embed_remotely(&self, request: &EmbedRequest, client: &Client) -> Result<Response> {
         check_size(request.texts.len(), request.dimension.unwrap_or(0) as usize)?;
         let Embedded { dimension, values, tokens, failed } =
-            provider::embed(request, &self.memory, &|| !client.is_alive())?;
+            provider::embed(request, &self.memory, &self.aid(client), &|| !client.is_alive())?;
         if let Some(error) = failed {
             return Ok(Response::SomeVectors { dimension, values, tokens, error });
         }

@@ -15,6 +15,7 @@
 //! late       its documents, cut where they come out of the model
 //! reader     its passages, read with a question
 //! classify   its texts, of which the names are wanted
+//! client_aid what is done for it beside a call to a provider
 //! queue      which texts go through the model together
 //! worker     the threads of a model: batch after batch
 //! model      ONNX Runtime: tokens → numbers
@@ -25,6 +26,7 @@
 mod at_once;
 mod cache;
 mod classify;
+mod client_aid;
 mod confine;
 pub mod connection;
 mod digest;

@@ -338,7 +338,7 @@ impl EmbedRequest {
             KeySource::File(path) => ["file", path],
             KeySource::Environment(name) => ["environment", name],
         };
-        let redact = self.provider.special.redact;
+        let redact = (self.provider.special.redact, &self.provider.special.redact_model);
         let said = format!("{:?}", (api, base_url, model, self.dimension, network, key, redact));
         Sha256::digest(said).iter().map(|byte| format!("{byte:02x}")).collect()
     }

@@ -167,7 +167,11 @@ fn nobody_who_reads_waits_for_another_option_and_no_model_goes_that_it_names() {
     client.batch_execute("COMMIT").unwrap();
     wait(&mut client);
     assert_eq!(text(&mut client, WRITTEN), OF_MODEL);
-    assert_fails(&mut other, "SELECT rag_drop_model('names')", &["22023", "is used by pipelines: band"]);
+    assert_fails(
+        &mut other,
+        "SELECT rag_drop_model('names')",
+        &["22023", "is used by pipelines: band"],
+    );
 }
 
 #[test]
