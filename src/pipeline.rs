@@ -9,6 +9,7 @@ use crate::chunk::Chunk;
 use crate::chunk::context::{context, first_heading, in_context};
 use crate::embed::{Embedder, EmbeddingKind, Spanned};
 use crate::error::{Error, ErrorKind, Result};
+use crate::text::token_labels::LabelledSpan;
 
 /// SHA-256 of what the vector of a chunk depends on.
 pub type ContentHash = [u8; 32];
@@ -98,6 +99,17 @@ pub struct StoredChunk {
     pub hash: ContentHash,
     /// Embedding of context and text, or of the text in its place.
     pub vector: Vec<f32>,
+    /// What a model has found that it names; `None` where none has read it now.
+    pub names: Option<FoundNames>,
+}
+
+/// The names in a text, as a model has found them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FoundNames {
+    /// The name of the model.
+    pub model: String,
+    /// Where they stand, and what they are, in the order of their places.
+    pub names: Vec<LabelledSpan>,
 }
 
 /// Reads the text of files.
@@ -123,6 +135,12 @@ pub trait LineStore {
     fn lines(&mut self, places: &[PlaceHash]) -> Result<Lines>;
 }
 
+/// Finds out what chunks name.
+pub trait EntityNamer {
+    /// Sets [`StoredChunk::names`] of those chunks of these documents of which it is not known already.
+    fn name(&mut self, documents: &[Document], chunks: &mut [StoredChunk]) -> Result<()>;
+}
+
 /// Keeps chunks and their vectors.
 pub trait ChunkStore {
     /// Vectors that the chunks of these documents have now, by the hash of their text.
@@ -146,6 +164,8 @@ pub struct Stages<'a> {
     pub lines: Option<&'a mut dyn LineStore>,
     /// Whether a document is embedded as a whole and cut afterwards.
     pub late: bool,
+    /// What finds out what chunks name, where a model does.
+    pub namer: Option<&'a mut dyn EntityNamer>,
 }
 
 /// Documents cut and embedded, not stored yet.
@@ -193,14 +213,16 @@ pub fn prepare(
     let embedded = missing.len();
     let tokens = missing.iter().map(|piece| piece.chunk.token_count as usize).sum();
     vectors.extend(missing.iter().map(|piece| piece.hash).zip(made));
-    let chunks = pieces
+    let mut chunks = pieces
         .into_iter()
         .map(|piece| {
             let vector = vectors.get(&piece.hash).cloned().ok_or_else(no_vector)?;
-            let PreparedPiece { document, chunk_no, chunk, context, line, place, hash } = piece;
-            Ok(StoredChunk { document, chunk_no, chunk, context, line, place, hash, vector })
+            Ok(piece.with_vector(vector))
         })
         .collect::<Result<Vec<_>>>()?;
+    if let Some(namer) = &mut stages.namer {
+        namer.name(documents, &mut chunks)?;
+    }
     Ok(Prepared { chunks, embedded, tokens })
 }
 
@@ -250,6 +272,12 @@ impl PreparedPiece {
     /// What is embedded of the chunk.
     fn whole(&self) -> String {
         in_context(self.context.as_deref(), self.line.as_deref(), &self.chunk.content)
+    }
+
+    fn with_vector(self, vector: Vec<f32>) -> StoredChunk {
+        let PreparedPiece { document, chunk_no, chunk, context, line, place, hash } = self;
+        let names = None;
+        StoredChunk { document, chunk_no, chunk, context, line, place, hash, vector, names }
     }
 }
 
@@ -488,7 +516,8 @@ mod tests {
         contextual: bool,
     ) -> Prepared {
         let (reader, chunker) = (&mut Middle, &mut Words);
-        let mut stages = Stages { reader, chunker, embedder, contextual, lines: None, late: false };
+        let (lines, late, namer) = (None, false, None);
+        let mut stages = Stages { reader, chunker, embedder, contextual, lines, late, namer };
         ingest(documents, &mut stages, store).unwrap()
     }
 
@@ -563,8 +592,15 @@ mod tests {
         let (reader, chunker) = (&mut Middle, &mut Words);
         let mut embedder = Lengths::default();
         let (contextual, late, lines) = (true, false, Some(said as &mut dyn LineStore));
-        let mut stages =
-            Stages { reader, chunker, embedder: &mut embedder, contextual, lines, late };
+        let mut stages = Stages {
+            reader,
+            chunker,
+            embedder: &mut embedder,
+            contextual,
+            lines,
+            late,
+            namer: None,
+        };
         let prepared = prepare(documents, Vectors::new(), &mut stages).unwrap();
         (prepared, embedder.0)
     }
@@ -605,6 +641,35 @@ mod tests {
         assert!(places(&[titled]).iter().all(|place| !before.contains(place)));
     }
 
+    /// Names the chunks that are words of capitals alone.
+    struct Capitals;
+
+    impl EntityNamer for Capitals {
+        fn name(&mut self, documents: &[Document], chunks: &mut [StoredChunk]) -> Result<()> {
+            for chunk in chunks {
+                assert!(chunk.document < documents.len() && !chunk.vector.is_empty());
+                let word = &chunk.chunk.content;
+                let name = LabelledSpan { place: 0..word.len(), kind: "X".to_owned() };
+                let names = word.chars().all(char::is_uppercase).then_some(name);
+                let (model, names) = ("m".to_owned(), names.into_iter().collect());
+                chunk.names = Some(FoundNames { model, names });
+            }
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn chunks_are_stored_with_what_they_name() {
+        let (mut embedder, mut store) = (Lengths::default(), Memory::default());
+        let (reader, chunker, embedder) = (&mut Middle, &mut Words, &mut embedder);
+        let (contextual, lines, late, mut capitals) = (false, None, false, Capitals);
+        let namer = Some(&mut capitals as &mut dyn EntityNamer);
+        let mut stages = Stages { reader, chunker, embedder, contextual, lines, late, namer };
+        ingest(&[document(Some("a BB"))], &mut stages, &mut store).unwrap();
+        let found = |chunk: &StoredChunk| chunk.names.as_ref().unwrap().names.len();
+        assert_eq!(store.0.iter().map(found).collect::<Vec<_>>(), [0, 1]);
+    }
+
     /// Cuts at spaces, and says where.
     struct Places;
 
@@ -632,7 +697,8 @@ mod tests {
             let (reader, chunker) = (&mut Middle, &mut Places);
             let embedder = &mut embedder;
             let (contextual, late, lines) = (true, true, None);
-            let mut stages = Stages { reader, chunker, embedder, contextual, lines, late };
+            let namer = None;
+            let mut stages = Stages { reader, chunker, embedder, contextual, lines, late, namer };
             let done = ingest(documents, &mut stages, &mut store).unwrap();
             let vectors = done.chunks.into_iter().map(|chunk| chunk.vector).collect::<Vec<_>>();
             (done.embedded, vectors)

@@ -9,6 +9,7 @@ use pg_rag::protocol::{
     CallLimits, EmbedRequest, GenerateRequest, KeySource, Lane, Network, ProviderConfig, Response,
     decode, encode,
 };
+use pg_rag::provider::schema::Unlimited;
 use pg_rag::provider::{self, Embedded, ProviderMemory};
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -169,7 +170,7 @@ fn who_leaves_is_let_go() {
     let request = request(&server, &two_texts());
     let begun = Instant::now();
     let gone = || !server.requests().is_empty();
-    provider::embed(&request, &ProviderMemory::default(), &gone).unwrap_err();
+    provider::embed(&request, &ProviderMemory::default(), &Unlimited, &gone).unwrap_err();
     assert!(begun.elapsed() < Duration::from_secs(15), "{:?}", begun.elapsed());
 }
 
@@ -359,8 +360,7 @@ fn what_a_language_model_says_holds_for_embeddings_too() {
         tools: None,
         lane: Lane::Query,
     };
-    let error =
-        provider::generate(&written, &memory, &provider::schema::Unlimited, &|| false).unwrap_err();
+    let error = provider::generate(&written, &memory, &Unlimited, &|| false).unwrap_err();
     check(&error, "HTTP status 503");
     check_busy(&call(&bulk, &memory).unwrap_err(), "is busy", 1..=30_500);
     assert_eq!(server.requests().len(), 1);
@@ -460,7 +460,7 @@ fn ask(server: &Server, texts: &[&str]) -> Result<Embedded> {
 
 /// Every error of these tests is looked through for the key.
 fn call(request: &EmbedRequest, memory: &ProviderMemory) -> Result<Embedded> {
-    let outcome = provider::embed(request, memory, &|| false);
+    let outcome = provider::embed(request, memory, &Unlimited, &|| false);
     if let Err(error) = &outcome {
         let frame = encode(&Response::Failed(error.clone())).unwrap();
         let seen = format!("{error} {error:?} {}", String::from_utf8_lossy(&frame));

@@ -4,6 +4,7 @@
 use pg_rag::embed::EmbeddingKind;
 use pg_rag::error::{ErrorKind, Result};
 use pg_rag::protocol::{EmbedRequest, Lane, RerankRequest};
+use pg_rag::provider::schema::Unlimited;
 use pg_rag::provider::{Embedded, ProviderMemory, embed, rerank};
 use serde_json::{Value, json};
 
@@ -51,7 +52,7 @@ fn request(api: &str, server: &Server, texts: &[&str]) -> EmbedRequest {
 }
 
 fn call(request: &EmbedRequest) -> Result<Embedded> {
-    embed(request, &ProviderMemory::default(), &|| false).inspect_err(check_silent)
+    embed(request, &ProviderMemory::default(), &Unlimited, &|| false).inspect_err(check_silent)
 }
 
 /// What `api` was sent for two texts of this kind.
@@ -190,7 +191,7 @@ fn ranked(api: &str, server: &Server, passages: &[&str]) -> Result<Vec<f32>> {
         query: "Why?".into(),
         passages: passages.iter().map(|text| text.to_string()).collect(),
     };
-    rerank(&request, &ProviderMemory::default(), &|| false).inspect_err(check_silent)
+    rerank(&request, &ProviderMemory::default(), &Unlimited, &|| false).inspect_err(check_silent)
 }
 
 fn scores(name: &str) -> Reply {

@@ -432,7 +432,7 @@ fn turn_into_vectors(provider: &ProviderConfig, memory: &ProviderMemory) -> Resu
         kind: EmbeddingKind::Passage,
         texts,
     };
-    embed(&request, memory, &|| false).map(drop)
+    embed(&request, memory, &Unlimited, &|| false).map(drop)
 }
 
 fn refusal(base_url: &str, private: PrivateHosts, allowed: &[&str]) -> Error {

@@ -4,13 +4,15 @@
 use std::time::Duration;
 
 use pg_rag::embed::EmbeddingKind;
-use pg_rag::error::Result;
+use pg_rag::error::{Error, ErrorKind, Result};
 use pg_rag::protocol::{
-    EmbedRequest, GenerateRequest, Generated, Lane, Message, OfferedTool, ProviderConfig,
+    EmbedRequest, GenerateRequest, Generated, Lane, Message, ModelRef, OfferedTool, ProviderConfig,
     RedactionPolicy, RerankRequest, ToolCalling, ToolTurn, ToolUse, WithoutTools,
 };
-use pg_rag::provider::schema::Unlimited;
+use pg_rag::provider::client_aid::{NameFinder, NameSearch};
+use pg_rag::provider::schema::{SchemaCheck, SchemaFit, Unlimited};
 use pg_rag::provider::{ProviderMemory, embed, generate, generate_stream, rerank};
+use pg_rag::text::token_labels::LabelledSpan;
 use serde_json::{Value, json};
 
 #[path = "support/http_server.rs"]
@@ -315,7 +317,7 @@ fn texts_are_embedded_without_personal_data() {
         let texts = vec![format!("{SYSTEM} {QUESTION}"), "Mail bob@example.com.".to_owned()];
         let (provider, kind, lane) = (hiding(api, &server), EmbeddingKind::Passage, Lane::Bulk);
         let asked = EmbedRequest { provider, dimension: None, lane, kind, texts };
-        let embedded = embed(&asked, &ProviderMemory::default(), &|| false).unwrap();
+        let embedded = embed(&asked, &ProviderMemory::default(), &Unlimited, &|| false).unwrap();
         assert_eq!(embedded.values.len(), 4, "{api}");
         let sent = check_wire(&server, api).concat();
         assert!(
@@ -341,10 +343,144 @@ fn passages_are_ranked_without_personal_data() {
         ];
         let query = "Does Anna Schmidt have anna@example.com?".to_owned();
         let asked = RerankRequest { provider: hiding(api, &server), query, passages };
-        rerank(&asked, &ProviderMemory::default(), &|| false).unwrap();
+        rerank(&asked, &ProviderMemory::default(), &Unlimited, &|| false).unwrap();
         let sent = check_wire(&server, api).concat();
         assert!(sent.contains("Does [PERSON_1] have [EMAIL_1]?"), "{api}: {sent}");
         assert!(sent.contains("[EMAIL_2] and [EMAIL_1]"), "{api}: {sent}");
         assert!(sent.contains("Frau [PERSON_1], [EMAIL_2]."), "{api}: {sent}");
     }
+}
+
+/// A model that finds these names, and has an error for everything where there is one.
+struct Labeller(&'static [(&'static str, &'static str)], Option<Error>);
+
+impl SchemaCheck for Labeller {
+    fn check(&self, schema: &str, answer: Option<&str>) -> Result<SchemaFit> {
+        Unlimited.check(schema, answer)
+    }
+}
+
+impl NameFinder for Labeller {
+    fn names(&self, search: &NameSearch<'_>) -> Result<Vec<Vec<LabelledSpan>>> {
+        assert_eq!(search.model.name, "names");
+        self.1.clone().map_or(Ok(()), Err)?;
+        let of_text = |text: &String| {
+            let span = |(name, kind): &(&str, &str)| {
+                let at = text.find(name)?;
+                Some(LabelledSpan { place: at..at + name.len(), kind: (*kind).to_owned() })
+            };
+            let mut found: Vec<LabelledSpan> = self.0.iter().filter_map(span).collect();
+            found.sort_by_key(|it| it.place.start);
+            found
+        };
+        Ok(search.texts.iter().map(of_text).collect())
+    }
+}
+
+const NAMES: &[(&str, &str)] =
+    &[("anna lind", "PER"), ("main road 5, +49 30 1234567", "ADDRESS"), ("acme", "MISC")];
+
+fn hiding_names(server: &Server) -> ProviderConfig {
+    let mut config = hiding("openai", server);
+    let (name, path) = ("names".to_owned(), "/srv/names".to_owned());
+    config.special.redact_model = Some(ModelRef { name, path, file: None, digest: None });
+    config
+}
+
+#[test]
+fn what_a_model_finds_is_not_sent_either() {
+    let server =
+        Server::play([says("openai", "[PERSON_1] of [LOCATION_1] calls [PHONE_1]; [DATA_1].")]);
+    let messages = [
+        ("system", "anna lind lives in main road 5, +49 30 1234567."),
+        ("user", "does anna lind work for acme? write to anna@example.com."),
+    ];
+    let provider = hiding_names(&server);
+    let asked = GenerateRequest { provider, ..chat("openai", &server, &messages) };
+    let aid = Labeller(NAMES, None);
+    let told = generate(&asked, &ProviderMemory::default(), &aid, &|| false).unwrap();
+    assert_eq!(told.text, "anna lind of main road 5 calls +49 30 1234567; acme.");
+    let sent = check_wire(&server, "openai").concat();
+    assert!(sent.contains("[PERSON_1] lives in [LOCATION_1], [PHONE_1]."), "{sent}");
+    assert!(sent.contains("does [PERSON_1] work for [DATA_1]? write to [EMAIL_1]."), "{sent}");
+}
+
+#[test]
+fn names_in_escapes_and_in_streams_are_put_back() {
+    let pieces = ["It is [PER", "SON_1", "]."];
+    let server = Server::play([streams("openai", &pieces)]);
+    let messages = [("user", "{\"to\": \"x\\nanna lind\"} and the anna lind of acme")];
+    let provider = hiding_names(&server);
+    let asked = GenerateRequest { provider, ..chat("openai", &server, &messages) };
+    let (aid, mut heard) = (Labeller(NAMES, None), String::new());
+    let hear = &mut |piece: &str| {
+        heard += piece;
+        Ok(())
+    };
+    let told = generate_stream(&asked, &ProviderMemory::default(), &aid, &|| false, hear).unwrap();
+    assert_eq!((told.text.as_str(), heard.as_str()), ("It is anna lind.", "It is anna lind."));
+    let sent = server.requests()[0].text().to_owned();
+    assert!(!sent.contains("anna") && !sent.contains("acme"), "{sent}");
+}
+
+#[test]
+fn nothing_is_sent_that_a_model_has_not_read() {
+    let server = Server::answer(|_| says("openai", "no"));
+    let late = Error::new(ErrorKind::ProviderTimeout, "model \"names\" has not found it");
+    let (aid, memory) = (Labeller(NAMES, Some(late.hint("Wait."))), ProviderMemory::default());
+    let provider = hiding_names(&server);
+    let messages = [("user", "who is anna lind?")];
+    let asked =
+        GenerateRequest { provider: provider.clone(), ..chat("openai", &server, &messages) };
+    let texts = vec!["anna lind".to_owned()];
+    let (kind, lane) = (EmbeddingKind::Passage, Lane::Bulk);
+    let to_embed = EmbedRequest {
+        provider: provider.clone(),
+        dimension: None,
+        lane,
+        kind,
+        texts: texts.clone(),
+    };
+    let to_rank = RerankRequest { provider, query: "who?".to_owned(), passages: texts };
+    let hear = &mut |_: &str| Ok(());
+    for error in [
+        generate(&asked, &memory, &aid, &|| false).unwrap_err(),
+        generate_stream(&asked, &memory, &aid, &|| false, hear).unwrap_err(),
+        embed(&to_embed, &memory, &aid, &|| false).unwrap_err(),
+        rerank(&to_rank, &memory, &aid, &|| false).unwrap_err(),
+        // Where no model is run at all.
+        generate(&asked, &memory, &Unlimited, &|| false).unwrap_err(),
+    ] {
+        let expected = "nothing was sent to provider \"test\": ";
+        assert!(error.message().starts_with(expected), "{error}");
+        assert!(!error.message().contains("anna"), "{error}");
+    }
+    assert!(server.requests().is_empty());
+}
+
+#[test]
+fn embedded_and_ranked_texts_have_no_names_of_a_model() {
+    let vector = json!({"data": [{"embedding": [1, 0], "index": 0}]});
+    let ranks = json!({"results": [{"index": 0, "relevance_score": 0.5}]});
+    let server = Server::play([vector, ranks].map(|it| Reply::json(200, &it.to_string())));
+    let (aid, memory) = (Labeller(NAMES, None), ProviderMemory::default());
+    let (provider, texts) = (hiding_names(&server), vec!["anna lind of acme".to_owned()]);
+    let (kind, lane) = (EmbeddingKind::Passage, Lane::Bulk);
+    let to_embed = EmbedRequest {
+        provider: provider.clone(),
+        dimension: None,
+        lane,
+        kind,
+        texts: texts.clone(),
+    };
+    embed(&to_embed, &memory, &aid, &|| false).unwrap();
+    let by_rules = EmbedRequest { provider: hiding("openai", &server), ..to_embed.clone() };
+    assert_ne!(to_embed.identity(), by_rules.identity(), "their vectors are not mixed");
+    let to_rank =
+        RerankRequest { provider, query: "is anna lind there?".to_owned(), passages: texts };
+    rerank(&to_rank, &memory, &aid, &|| false).unwrap();
+    let sent: Vec<String> = server.requests().iter().map(|it| it.text().to_owned()).collect();
+    assert!(sent[0].contains("[PERSON_1] of [DATA_1]"), "{}", sent[0]);
+    assert!(sent[1].contains("is [PERSON_1] there?"), "{}", sent[1]);
+    assert!(sent[1].contains("[PERSON_1] of [DATA_1]"), "{}", sent[1]);
 }

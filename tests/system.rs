@@ -77,6 +77,8 @@ mod local_model;
 mod manual;
 #[path = "system/model.rs"]
 mod model;
+#[path = "system/ner.rs"]
+mod ner;
 #[path = "system/operations.rs"]
 mod operations;
 #[path = "system/outage.rs"]
@@ -120,6 +122,8 @@ mod text_to_sql;
 #[allow(dead_code)]
 #[path = "support/tiny_e5.rs"]
 mod tiny_e5;
+#[path = "support/token_classifier.rs"]
+mod token_classifier;
 #[path = "system/tree.rs"]
 mod tree;
 #[path = "system/tree_written.rs"]

@@ -92,20 +92,24 @@ IMMUTABLE STRICT PARALLEL SAFE COST 10000
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_faithfulness_wrapper';
 COMMENT ON FUNCTION rag_faithfulness IS 'how well a context supports an answer, from 0 to 1: as well as its weakest claim';
 
-CREATE FUNCTION rag_redact(input text) RETURNS text
-STABLE STRICT PARALLEL SAFE COST 10000
+CREATE FUNCTION rag_redact(
+    input text,
+    model text DEFAULT NULL
+) RETURNS text
+STABLE PARALLEL SAFE COST 10000
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_redact_wrapper';
-COMMENT ON FUNCTION rag_redact IS 'a text with placeholders for its personal data, as a server with the option redact gets it to read';
+COMMENT ON FUNCTION rag_redact IS 'a text with placeholders for its personal data, as a server with the option redact, and the model as redact_model, gets it to read';
 
 CREATE FUNCTION rag_redactions(
-    input text
+    input text,
+    model text DEFAULT NULL
 ) RETURNS TABLE (
     placeholder text,
     kind        text,
     start_char  integer,
     end_char    integer
 )
-STABLE STRICT PARALLEL SAFE COST 10000 ROWS 10
+STABLE PARALLEL SAFE COST 10000 ROWS 10
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_redactions_wrapper';
 COMMENT ON FUNCTION rag_redactions IS 'what rag_redact replaces in a text, and where';
 

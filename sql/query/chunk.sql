@@ -75,6 +75,14 @@ FROM ROWS FROM ({unnest_keys}) WITH ORDINALITY AS d ({key_names}, document)
 JOIN {chunk_table} AS c ON {chunk_match}
 WHERE NOT EXISTS (SELECT FROM {mentions} AS m WHERE m.chunk_id = c.chunk_id)
 
+-- name: named
+-- $1..: one text array a key column. Chunks of these documents that name something: the number of the document, from 1,
+-- that of the chunk in it, and the hash of its text.
+SELECT d.document, c.chunk_no, c.content_hash
+FROM ROWS FROM ({unnest_keys}) WITH ORDINALITY AS d ({key_names}, document)
+JOIN {chunk_table} AS c ON {chunk_match}
+WHERE EXISTS (SELECT FROM {mentions} AS m WHERE m.chunk_id = c.chunk_id)
+
 -- name: said
 -- $1..: one text array a key column. What columns of these rows say: the first chunk of the row, the number of the
 -- relation, subject and object; NULL where they say nothing.

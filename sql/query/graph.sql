@@ -8,31 +8,37 @@ CREATE TABLE {table} (
     mentions   integer NOT NULL,
     start_char integer,
     end_char   integer,
+    kind       text,
     PRIMARY KEY (norm, chunk_id)
 )
 
 -- name: comment_table
-COMMENT ON TABLE {table} IS 'entities that chunks name, found by rules; chunks that name the same are tied by it';
+COMMENT ON TABLE {table} IS 'entities that chunks name, found by rules or a model; chunks that name the same are tied by it';
 COMMENT ON COLUMN {table}.chunk_id IS 'chunk that names the entity';
 COMMENT ON COLUMN {table}.norm IS 'normal form of the name: in lower case, without accents; mentions with the same are of one entity';
 COMMENT ON COLUMN {table}.alias_of IS 'normal form of the long name, where the chunk says that this one is short for it; else NULL';
 COMMENT ON COLUMN {table}.mentions IS 'how often the chunk names it; a title counts twice';
 COMMENT ON COLUMN {table}.start_char IS 'first character of its first place in the content of the chunk, counted from 0; NULL where title or headings alone name it';
-COMMENT ON COLUMN {table}.end_char IS 'one past the last character of that place; NULL where title or headings alone name it'
+COMMENT ON COLUMN {table}.end_char IS 'one past the last character of that place; NULL where title or headings alone name it';
+COMMENT ON COLUMN {table}.kind IS 'what it is, as the model calls it that has found it, such as PER; NULL where rules have'
 
 -- name: create_indexes
 CREATE INDEX ON {table} (chunk_id);
 CREATE INDEX ON {table} (norm, alias_of) WHERE alias_of IS NOT NULL;
 CREATE INDEX ON {table} (alias_of, norm) WHERE alias_of IS NOT NULL
 
+-- name: forget_all
+TRUNCATE {mentions}
+
 -- name: insert
--- $1..$6: chunk, normal form, that of the long name, how often, first character, one past the last.
-INSERT INTO {mentions} (chunk_id, norm, alias_of, mentions, start_char, end_char)
-SELECT u.chunk_id, u.norm, u.alias_of, u.mentions, u.start_char, u.end_char
+-- $1..$7: chunk, normal form, that of the long name, how often, first character, one past the last, kind.
+INSERT INTO {mentions} (chunk_id, norm, alias_of, mentions, start_char, end_char, kind)
+SELECT u.chunk_id, u.norm, u.alias_of, u.mentions, u.start_char, u.end_char, u.kind
 FROM ROWS FROM (pg_catalog.unnest($1::bigint[]), pg_catalog.unnest($2::text[]),
                 pg_catalog.unnest($3::text[]), pg_catalog.unnest($4::integer[]),
-                pg_catalog.unnest($5::integer[]), pg_catalog.unnest($6::integer[]))
-     AS u (chunk_id, norm, alias_of, mentions, start_char, end_char)
+                pg_catalog.unnest($5::integer[]), pg_catalog.unnest($6::integer[]),
+                pg_catalog.unnest($7::text[]))
+     AS u (chunk_id, norm, alias_of, mentions, start_char, end_char, kind)
 ON CONFLICT DO NOTHING
 
 -- name: named

@@ -33,7 +33,19 @@ SELECT pg_catalog.string_agg(name, ', ' ORDER BY name) FROM rag.model
 WHERE (task OPERATOR(pg_catalog.=) 'generate') OPERATOR(pg_catalog.=) $1
 
 -- name: users
-SELECT pg_catalog.string_agg(name, ', ' ORDER BY name) FROM rag.pipeline WHERE model OPERATOR(pg_catalog.=) $1
+SELECT pg_catalog.string_agg(p.name, ', ' ORDER BY p.name) FROM rag.pipeline AS p
+WHERE p.model OPERATOR(pg_catalog.=) $1
+   OR EXISTS (SELECT FROM rag.derivation AS d
+              WHERE d.pipeline OPERATOR(pg_catalog.=) p.id AND d.kind OPERATOR(pg_catalog.=) 'mentions'
+                AND d.options OPERATOR(pg_catalog.->>) 'ner_model' OPERATOR(pg_catalog.=) $1)
+
+-- name: keep
+-- It is there until the end of the transaction.
+SELECT 1 FROM rag.model WHERE name OPERATOR(pg_catalog.=) $1 FOR KEY SHARE
+
+-- name: lock
+-- Nobody begins to use it until the end of the transaction.
+SELECT 1 FROM rag.model WHERE name OPERATOR(pg_catalog.=) $1 FOR UPDATE
 
 -- name: delete
 DELETE FROM rag.model WHERE name OPERATOR(pg_catalog.=) $1

@@ -13,7 +13,7 @@ use super::worker::Client;
 use crate::error::{Error, ErrorKind, Result};
 use crate::lock::locked;
 use crate::protocol::{GenerateMany, GenerateOutcome, GenerateRequest, Generated};
-use crate::provider::schema::SchemaCheck;
+use crate::provider::client_aid::ClientAid;
 use crate::provider::{self, ProviderMemory};
 
 /// Most calls of one request that are in flight.
@@ -28,11 +28,11 @@ const STACK: usize = 1 << 20;
 pub fn generate_many(
     many: &GenerateMany,
     memory: &ProviderMemory,
-    checker: &dyn SchemaCheck,
+    aid: &dyn ClientAid,
     client: &Client,
 ) -> Vec<GenerateOutcome> {
     let call = |request: &GenerateRequest| {
-        provider::generate(request, memory, checker, &|| !client.is_alive())
+        provider::generate(request, memory, aid, &|| !client.is_alive())
     };
     all(many, &call)
 }

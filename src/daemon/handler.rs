@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::at_once::generate_many;
 use super::cache::Cache;
+use super::client_aid::AidOfClient;
 use super::embed::{EmbedJob, Opening, check_size, embed, score, token_query};
 use super::local_model::child::describe;
 use super::local_model::host::LocalModelHost;
@@ -14,7 +15,7 @@ use super::outbox::Outbox;
 use super::parse::Parsers;
 use super::registry::Registry;
 use super::worker::{Client, IsAlive};
-use super::{late, log, reader};
+use super::{classify, late, log, reader};
 use crate::chunk::{
     ChunkingMethod, ChunkingOptions, CutPlan, Findings, Tokenizer, WordMemo, chunk_knowing,
     plan_by_layout,
@@ -99,28 +100,24 @@ impl HandlerContext {
                 self.keep_vector(identity, kind, &texts, &response);
                 Ok(response)
             }
-            Request::Generate(request) => provider::generate(
-                &request,
-                &self.memory,
-                &self.parsers.for_client(client),
-                &|| !client.is_alive(),
-            )
-            .map(Response::Text),
+            Request::Generate(request) => {
+                provider::generate(&request, &self.memory, &self.aid(client), &|| {
+                    !client.is_alive()
+                })
+                .map(Response::Text)
+            }
             Request::GenerateStream(request) => self.generate_stream(&request, client, outbox),
             Request::EmbedRemotely(request) => self.embed_remotely(&request, client),
             Request::RerankRemotely(request) => {
-                provider::rerank(&request, &self.memory, &|| !client.is_alive())
+                provider::rerank(&request, &self.memory, &self.aid(client), &|| !client.is_alive())
                     .map(|scores| Response::Scores { scores, tokens: 0 })
             }
             Request::Rerank { model, query, passages } => {
                 self.rerank(&model, &query, &passages, client)
             }
-            Request::GenerateMany(many) => Ok(Response::Texts(generate_many(
-                &many,
-                &self.memory,
-                &self.parsers.for_client(client),
-                client,
-            ))),
+            Request::GenerateMany(many) => {
+                Ok(Response::Texts(generate_many(&many, &self.memory, &self.aid(client), client)))
+            }
             Request::RecallVector(key) => Ok(self.recall_vector(&key)),
             Request::Recall { scope, vector, at_least } => {
                 let found = self.cache.recall(&scope, &vector, at_least, Instant::now());
@@ -141,6 +138,9 @@ impl HandlerContext {
             Request::RerankByReader { model, query, passages } => {
                 reader::rerank(&*self.registry.reader(&model)?, &query, &passages, client)
             }
+            Request::ClassifyTokens { model, lane, texts } => {
+                classify::classify(&*self.registry.model(&model)?, lane, &texts, client)
+            }
             Request::Calibrate(model) => {
                 self.registry.calibration(&model).map(Response::Calibration)
             }
@@ -149,6 +149,10 @@ impl HandlerContext {
                 Ok(Response::Heartbeat { hang })
             }
         }
+    }
+
+    fn aid<'a>(&'a self, client: &'a Client) -> AidOfClient<'a> {
+        AidOfClient { parsers: &self.parsers, registry: &self.registry, client }
     }
 
     fn status(&self) -> Status {
@@ -229,8 +233,7 @@ impl HandlerContext {
     ) -> Result<Response> {
         let model = self.registry.model(model)?;
         if model.manifest.task != ModelTask::Embed {
-            let message = format!("model \"{}\" is a reranker and gives no vectors", model.name);
-            return Err(Error::new(ErrorKind::WrongObjectType, message));
+            return Err(model.wrong_task("gives no vectors"));
         }
         embed(&EmbedJob {
             worker: &model.worker,
@@ -267,6 +270,7 @@ impl HandlerContext {
         let (scores, tokens) = match model.manifest.task {
             ModelTask::Rerank => score(&job)?,
             ModelTask::Embed => late_interaction(&model.manifest, job, query)?,
+            ModelTask::ClassifyTokens => return Err(model.wrong_task("gives no scores")),
         };
         Ok(Response::Scores { scores, tokens })
     }
@@ -281,7 +285,7 @@ impl HandlerContext {
         let outcome = provider::generate_stream(
             request,
             &self.memory,
-            &self.parsers.for_client(client),
+            &self.aid(client),
             &|| !client.is_alive(),
             hear,
         );
@@ -293,7 +297,7 @@ impl HandlerContext {
     fn embed_remotely(&self, request: &EmbedRequest, client: &Client) -> Result<Response> {
         check_size(request.texts.len(), request.dimension.unwrap_or(0) as usize)?;
         let Embedded { dimension, values, tokens, failed } =
-            provider::embed(request, &self.memory, &|| !client.is_alive())?;
+            provider::embed(request, &self.memory, &self.aid(client), &|| !client.is_alive())?;
         if let Some(error) = failed {
             return Ok(Response::SomeVectors { dimension, values, tokens, error });
         }

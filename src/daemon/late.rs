@@ -75,9 +75,9 @@ fn check(model: &LoadedModel) -> Result<()> {
             .hint("Late chunking needs a model that takes the mean of its tokens' vectors."))
     };
     match (model.manifest.task, model.manifest.pooling) {
-        (ModelTask::Rerank, _) => refuse("is a reranker and gives no vectors".to_owned()),
         (ModelTask::Embed, Pooling::Mean) => Ok(()),
         (ModelTask::Embed, other) => refuse(format!("pools by \"{}\"", other.name())),
+        (task, _) => refuse(format!("is {} and gives no vectors", task.noun())),
     }
 }
 

@@ -14,6 +14,8 @@
 //! embed      its texts, tokenised a window at a time
 //! late       its documents, cut where they come out of the model
 //! reader     its passages, read with a question
+//! classify   its texts, of which the names are wanted
+//! client_aid what is done for it beside a call to a provider
 //! queue      which texts go through the model together
 //! worker     the threads of a model: batch after batch
 //! model      ONNX Runtime: tokens → numbers
@@ -23,6 +25,8 @@
 
 mod at_once;
 mod cache;
+mod classify;
+mod client_aid;
 mod confine;
 pub mod connection;
 mod digest;

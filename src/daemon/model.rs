@@ -45,7 +45,7 @@ pub struct ModelText {
     pub reading: EmbeddingOutput,
 }
 
-/// What is read of what an embedding model gives for a text; a reranker gives a score.
+/// What is read of what an embedding model gives for a text; a reranker gives a score, and a token classifier labels.
 #[derive(Clone)]
 pub enum EmbeddingOutput {
     /// The text's vector.
@@ -60,6 +60,8 @@ pub enum EmbeddingOutput {
     Score,
     /// What a reader says of runs of its tokens, one after the other.
     SpanScores(Vec<Range<usize>>),
+    /// The numbers of the labels that a token classifier gives a run of its tokens.
+    Labels(Range<usize>),
 }
 
 /// An input of the graph.

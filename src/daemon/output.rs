@@ -5,7 +5,8 @@
 //! ```
 //!
 //! An embedding model gives a vector a token, or one a text that it has pooled itself; a
-//! reranker one or two numbers a pair, or, if it is a reader, four a token.
+//! reranker one or two numbers a pair, or, if it is a reader, four a token; a token classifier one a
+//! label and token.
 
 use ort::session::{Session, SessionOutputs};
 
@@ -15,6 +16,7 @@ use crate::embed::pooling::{self, Pooling};
 use crate::embed::reader::{LOGITS, SpanScores, relevance};
 use crate::error::{Error, ErrorKind, Result};
 use crate::rerank::cross_encoder::{probability, probability_of};
+use crate::text::token_labels::TokenLabels;
 
 /// Outputs that hold a vector a token, then those that hold one a text, best first.
 const VECTORS: [&str; 3] = ["last_hidden_state", "token_embeddings", "sentence_embedding"];
@@ -25,12 +27,17 @@ const READINGS: &str = "token_logits";
 /// Outputs that hold numbers a token, then those that hold them a pair.
 const SCORES: [&str; 2] = [READINGS, "logits"];
 
+/// The output of a token classifier, with a number a token and label.
+const LABELS: [&str; 1] = ["logits"];
+
 /// The output that is used, and how it is read.
 pub struct ModelOutput {
     /// Its name in the graph.
     pub name: String,
     task: ModelTask,
     entailment: Option<usize>,
+    /// How many labels a token may have, of a token classifier.
+    labels: usize,
     pooling: Pooling,
     normalize: bool,
     dimension: usize,
@@ -43,6 +50,7 @@ impl ModelOutput {
         let wanted = match manifest.task {
             ModelTask::Embed => &VECTORS[..],
             ModelTask::Rerank => &SCORES[..],
+            ModelTask::ClassifyTokens => &LABELS[..],
         };
         let chosen = wanted
             .iter()
@@ -53,6 +61,7 @@ impl ModelOutput {
             name: chosen.name().to_string(),
             task: manifest.task,
             entailment: manifest.entailment,
+            labels: manifest.labels.as_ref().map_or(0, TokenLabels::count),
             pooling: manifest.pooling,
             normalize: manifest.normalize,
             dimension: manifest.dimension as usize,
@@ -102,6 +111,12 @@ impl ModelOutput {
                 let texts = numbers.chunks_exact(rows.length * self.dimension).zip(batch);
                 Ok(texts.map(|(hidden, text)| self.of_tokens(hidden, text)).collect())
             }
+            (ModelTask::ClassifyTokens, [texts, tokens, _])
+                if *texts == count && *tokens == length =>
+            {
+                let texts = numbers.chunks_exact(rows.length * self.labels).zip(batch);
+                texts.map(|(logits, text)| self.token_labels(model, logits, text)).collect()
+            }
             _ => Err(unsupported(model, &format!("gave an output of shape {shape}"))),
         }
     }
@@ -141,10 +156,20 @@ impl ModelOutput {
                 })
                 .collect(),
             EmbeddingOutput::Match(query) => vec![query.score(tokens)],
-            EmbeddingOutput::Tokens | EmbeddingOutput::Score | EmbeddingOutput::SpanScores(_) => {
-                tokens.to_vec()
-            }
+            EmbeddingOutput::Tokens
+            | EmbeddingOutput::Score
+            | EmbeddingOutput::SpanScores(_)
+            | EmbeddingOutput::Labels(_) => tokens.to_vec(),
         }
+    }
+
+    /// The numbers of the labels that the tokens of a text have.
+    fn token_labels(&self, model: &str, logits: &[f32], text: &ModelText) -> Result<Vec<f32>> {
+        let EmbeddingOutput::Labels(tokens) = &text.reading else {
+            return Err(unsupported(model, "is a token classifier and gives labels alone"));
+        };
+        let logits = &logits[tokens.start * self.labels..tokens.end * self.labels];
+        Ok(logits.chunks_exact(self.labels).map(best_label).collect())
     }
 
     fn scaled(&self, mut vector: Vec<f32>) -> Vec<f32> {
@@ -168,6 +193,13 @@ impl ModelOutput {
                 let what = format!("gives {width} numbers a pair, not one or two");
                 Err(unsupported(model, &what))
             }
+            ModelTask::ClassifyTokens if width == self.labels as i64 => Ok(()),
+            ModelTask::ClassifyTokens => {
+                let labels = self.labels;
+                let what =
+                    format!("gives {width} numbers a token, its config.json has {labels} labels");
+                Err(unsupported(model, &what))
+            }
             ModelTask::Embed if width == self.dimension as i64 => Ok(()),
             ModelTask::Embed => Err(Error::new(
                 ErrorKind::DimensionMismatch,
@@ -178,6 +210,20 @@ impl ModelOutput {
             )),
         }
     }
+}
+
+/// The number of the label with the greatest logit, the first of equal ones; NaN where one of them is no number.
+fn best_label(logits: &[f32]) -> f32 {
+    if logits.iter().any(|logit| logit.is_nan()) {
+        return f32::NAN;
+    }
+    let mut best = 0;
+    for (label, logit) in logits.iter().enumerate() {
+        if *logit > logits[best] {
+            best = label;
+        }
+    }
+    best as f32
 }
 
 /// What is read of the logits of a question with a passage.

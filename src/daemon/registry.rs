@@ -62,7 +62,7 @@ struct Files {
     looked: Instant,
 }
 
-/// A model that can embed.
+/// A model in memory, with all that it needs.
 pub struct LoadedModel {
     /// The name it was first asked for by.
     pub name: String,
@@ -72,6 +72,14 @@ pub struct LoadedModel {
     pub tokenizer: Arc<ModelTokenizer>,
     /// The threads that run the model.
     pub worker: ModelWorker,
+}
+
+impl LoadedModel {
+    /// The error where something is asked of it that it is not for; `why` goes on with what it is.
+    pub fn wrong_task(&self, why: &str) -> Error {
+        let message = format!("model \"{}\" is {} and {why}", self.name, self.manifest.task.noun());
+        Error::new(ErrorKind::WrongObjectType, message)
+    }
 }
 
 impl Registry {

@@ -16,12 +16,14 @@ use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::calibration::{CALIBRATION_FILE, Calibration};
 use super::pooling::Pooling;
+pub use super::task::ModelTask;
+use super::task::{entailment, task, token_labels};
 use crate::error::{Error, ErrorKind, Result};
+use crate::text::token_labels::TokenLabels;
 
 /// Where the ONNX file is looked for when none is named.
 const ONNX_FILES: [&str; 4] =
@@ -41,30 +43,8 @@ const POOLING_FOLDER: &str = "1_Pooling";
 /// Longest input of a model that doesn't say.
 const DEFAULT_MAX_TOKENS: u64 = 512;
 
-/// Labels of a reranker: relevant, or irrelevant and relevant.
-const MOST_LABELS: u64 = 2;
-
 /// "No limit" is written as a number like 10^30 in `tokenizer_config.json`.
 const SANE_MAX_TOKENS: u64 = 1 << 20;
-
-/// What a model is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum ModelTask {
-    /// The model gives a vector for a text.
-    Embed,
-    /// The model reads two texts together and gives a score.
-    Rerank,
-}
-
-impl ModelTask {
-    /// The name that is stored.
-    pub fn name(self) -> &'static str {
-        match self {
-            ModelTask::Embed => "embed",
-            ModelTask::Rerank => "rerank",
-        }
-    }
-}
 
 /// What the files of a model say, and which they are.
 #[derive(Clone, Debug, PartialEq)]
@@ -83,7 +63,9 @@ pub struct Manifest {
     /// Which of its numbers says that the second text follows from the first, from 0, if it is a
     /// model of natural language inference. Such a model scores pairs, as a reranker does.
     pub entailment: Option<usize>,
-    /// Length of the vectors; of a reranker, inside it.
+    /// The labels of tokens, if it is a token classification.
+    pub labels: Option<TokenLabels>,
+    /// Length of the vectors; of a model that gives none, inside it.
     pub dimension: u32,
     /// Longest input in tokens, special tokens included.
     pub max_tokens: u32,
@@ -114,22 +96,30 @@ impl Manifest {
         let onnx = files.onnx(file)?;
         files.require(TOKENIZER)?;
         let config = files.require_json(CONFIG)?;
-        let task = task(&files, &config)?;
+        let path = files.path.join(CONFIG);
+        let task = task(&path, &config)?;
         let entailment = entailment(&config).filter(|_| task == ModelTask::Rerank);
+        let labels = match task {
+            ModelTask::ClassifyTokens => Some(token_labels(&path, &config)?),
+            ModelTask::Embed | ModelTask::Rerank => None,
+        };
         let modules = match task {
             ModelTask::Embed => Modules::read(&mut files)?,
-            ModelTask::Rerank => Modules { pooling: Pooling::Cls, normalize: false },
+            ModelTask::Rerank | ModelTask::ClassifyTokens => {
+                Modules { pooling: Pooling::Cls, normalize: false }
+            }
         };
         let prompts = files.json(PROMPTS)?.unwrap_or(Value::Null);
         let max_tokens = max_tokens(&mut files, &config)?;
-        // Of a reranker they decide nothing.
+        // Of other models they decide nothing.
         let (reader, calibration) = match task {
             ModelTask::Embed => (files.optional(READER)?, files.calibration()?),
-            ModelTask::Rerank => (None, None),
+            ModelTask::Rerank | ModelTask::ClassifyTokens => (None, None),
         };
         Ok(Manifest {
             task,
             entailment,
+            labels,
             dimension: dimension(&files, &config)?,
             max_tokens,
             pad_token: number(&config, "pad_token_id").unwrap_or(0) as u32,
@@ -380,36 +370,6 @@ fn pooling_modes(config: &Value) -> Vec<&str> {
         .collect()
 }
 
-/// A model with a head that classifies reads pairs; one that says nothing is taken for an
-/// embedding model.
-fn task(files: &Folder, config: &Value) -> Result<ModelTask> {
-    let architectures = config["architectures"].as_array().into_iter().flatten();
-    let mut names = architectures.filter_map(Value::as_str);
-    if !names.any(|name| name.ends_with("ForSequenceClassification")) {
-        return Ok(ModelTask::Embed);
-    }
-    let labels = number(config, "num_labels")
-        .or_else(|| config["id2label"].as_object().map(|labels| labels.len() as u64));
-    match labels {
-        Some(labels) if labels > MOST_LABELS && entailment(config).is_none() => {
-            let what = format!("a classification into {labels} labels");
-            Err(unsupported(&files.path.join(CONFIG), &what)
-                .hint("A reranker has one label, or two: irrelevant and relevant. A model of natural language inference has one that is called entailment."))
-        }
-        _ => Ok(ModelTask::Rerank),
-    }
-}
-
-/// Which label says that one text follows from the other.
-fn entailment(config: &Value) -> Option<usize> {
-    let labels = config["id2label"].as_object()?;
-    let is_it = |label: &Value| {
-        label.as_str().is_some_and(|label| label.to_lowercase().starts_with("entail"))
-    };
-    let (number, _) = labels.iter().find(|(_, label)| is_it(label))?;
-    number.parse().ok().filter(|number| *number < labels.len())
-}
-
 /// Length of the vectors; "dim" is DistilBERT's word for it, "d_model" T5's.
 fn dimension(files: &Folder, config: &Value) -> Result<u32> {
     ["hidden_size", "dim", "d_model"]
@@ -449,7 +409,7 @@ fn positions(config: &Value) -> Option<u64> {
 }
 
 /// A number that may be written as an integer or, like 1e30, as a float.
-fn number(object: &Value, key: &str) -> Option<u64> {
+pub(super) fn number(object: &Value, key: &str) -> Option<u64> {
     let value = &object[key];
     value.as_u64().or_else(|| value.as_f64().filter(|float| *float >= 0.0).map(|f| f as u64))
 }
@@ -480,12 +440,12 @@ fn unavailable(what: &str, path: impl std::fmt::Display, error: &io::Error) -> E
         .hint("The path is read on the server, by the operating system user it runs as.")
 }
 
-fn corrupted(path: &Path, why: &str) -> Error {
+pub(super) fn corrupted(path: &Path, why: &str) -> Error {
     let message = format!("cannot understand \"{}\": {why}", path.display());
     Error::new(ErrorKind::FileCorrupted, message)
 }
 
-fn unsupported(path: &Path, what: &str) -> Error {
+pub(super) fn unsupported(path: &Path, what: &str) -> Error {
     let message = format!("{what} of \"{}\" is not supported", path.display());
     Error::new(ErrorKind::Unsupported, message)
 }

@@ -254,6 +254,32 @@ fn a_model_of_inference_says_which_label_is_entailment() {
 }
 
 #[test]
+fn a_token_classifier_names_its_labels() {
+    let read = |labels: &str| {
+        let config = format!(
+            r#"{{"hidden_size": 8, "architectures": ["BertForTokenClassification"]{labels}}}"#
+        );
+        Sample::model(&[("config.json", &config)]).read()
+    };
+    // Numbers are texts in JSON, and may be in any order.
+    let manifest = read(r#", "id2label": {"1": "B-X", "0": "O", "2": "I-X"}"#).unwrap();
+    assert_eq!((manifest.task, manifest.entailment), (ModelTask::ClassifyTokens, None));
+    let labels = manifest.labels.unwrap();
+    let names = labels.names("a b", &[(0, 1), (2, 3)], &[1, 2]);
+    assert_eq!((labels.count(), names.len(), names[0].place.clone()), (3, 1, 0..3));
+    let check = |labels: &str, kind: ErrorKind, part: &str| {
+        let error = read(labels).unwrap_err();
+        assert!(error.kind() == kind && error.message().contains(part), "{error}");
+    };
+    check("", ErrorKind::FileCorrupted, "no \"id2label\"");
+    check(r#", "id2label": {}"#, ErrorKind::FileCorrupted, "no \"id2label\"");
+    check(r#", "id2label": {"1": "O"}"#, ErrorKind::FileCorrupted, "count from 0");
+    check(r#", "id2label": {"0": 7}"#, ErrorKind::FileCorrupted, "count from 0");
+    check(r#", "id2label": {"0": "LABEL_0"}"#, ErrorKind::Unsupported, "without the label \"O\"");
+    check(r#", "id2label": {"0": "O", "1": "B-"}"#, ErrorKind::Unsupported, "names no kind");
+}
+
+#[test]
 fn a_calibration_is_one_of_the_files() {
     let calibration = Calibration::generic().unwrap().to_json().unwrap().replacen(
         "\"texts\": null",

@@ -14,6 +14,7 @@ pub mod late;
 pub mod manifest;
 pub mod pooling;
 pub mod reader;
+pub mod task;
 
 use std::ops::Range;
 

@@ -4,8 +4,8 @@
 //! chunk → mentions │ (the best chunks, what they name) → chunks that name the same │ entity → paths
 //! ```
 //!
-//! A graph without a model: nodes are chunks and the entities that they name, and an edge is a mention, with
-//! its exact place. An [`EntityExtractor`] finds mentions; the only one is [`rules`], which reads capitals.
+//! A graph without a language model: nodes are chunks and the entities that they name, and an edge is a mention, with
+//! its exact place. An [`EntityExtractor`] finds mentions: [`rules`] reads capitals, and [`ner`] takes what a model has found.
 //! [`walk`] goes from the best chunks of a search over their entities to other chunks, and [`paths`] from an
 //! entity over chunks, or over [`relations`] that rows say, to others. [`options`] says what a question may ask for.
 //!
@@ -14,6 +14,7 @@
 
 pub mod communities;
 pub mod name;
+pub mod ner;
 pub mod options;
 pub mod paths;
 pub mod relations;
@@ -30,6 +31,7 @@ use serde_json::Value as Json;
 
 use crate::error::{Error, Result};
 use crate::options as json_options;
+use crate::text::token_labels::LabelledSpan;
 
 /// Most entities of a chunk, the first ones. More are no text that speaks of them but a list.
 pub const MOST_ENTITIES: usize = 64;
@@ -41,6 +43,8 @@ pub struct NamingText<'a> {
     pub context: Option<&'a str>,
     /// The text of the chunk.
     pub content: &'a str,
+    /// The names that a model has found in it, in the order of their places; none where no model reads it.
+    pub names: &'a [LabelledSpan],
 }
 
 /// An entity that a chunk names.
@@ -50,6 +54,8 @@ pub struct EntityMention {
     pub norm: String,
     /// The normal form of the long name that it is short for, where the chunk says so.
     pub alias_of: Option<String>,
+    /// What it is, as the model calls it that has found it; `None` where none did.
+    pub kind: Option<String>,
     /// How often the chunk names it; its title counts twice.
     pub count: u32,
     /// Its first place in the content, in characters from 0; `None` where title or headings alone name it.
@@ -76,6 +82,8 @@ pub trait EntityExtractor {
 pub enum ExtractorKind {
     /// By capital letters and the like, as [`rules`] says.
     Rules,
+    /// By a model for token classification, as [`ner`] says.
+    Ner,
 }
 
 impl ExtractorKind {
@@ -84,6 +92,7 @@ impl ExtractorKind {
     pub fn extractor(self) -> &'static dyn EntityExtractor {
         match self {
             ExtractorKind::Rules => &rules::RuleExtractor,
+            ExtractorKind::Ner => &ner::NerExtractor,
         }
     }
 }
@@ -94,6 +103,9 @@ impl ExtractorKind {
 pub struct EntityOptions {
     /// How entities are found.
     pub entities: ExtractorKind,
+    /// The registered model that finds them, where a model does.
+    #[serde(default)]
+    pub ner_model: Option<String>,
     /// By metadata column, what it says of its row or of another column.
     #[serde(default)]
     pub relations: BTreeMap<String, ColumnRelation>,
@@ -114,6 +126,7 @@ impl EntityOptions {
             Json::Null | Json::Bool(false) => Ok(None),
             Json::Object(_) => {
                 let read: EntityOptions = json_options::read("graph", option.clone(), &[])?;
+                read.check_model()?;
                 read.column_relations().map_or(Ok(()), |it| it.check())?;
                 read.extract.wanted().map_or(Ok(()), |it| it.check())?;
                 Ok(Some(read))
@@ -122,6 +135,26 @@ impl EntityOptions {
                 let shown = json_options::shortened(&other.to_string());
                 Err(Error::invalid(format!("graph cannot be {shown}"))
                     .hint("It is false, or an object such as {\"entities\": \"rules\"}."))
+            }
+        }
+    }
+
+    /// Whether these find the same entities as `other`, whatever columns and texts say of them.
+    #[must_use]
+    pub fn finds_as(&self, other: &EntityOptions) -> bool {
+        (self.entities, &self.ner_model) == (other.entities, &other.ner_model)
+    }
+
+    /// An error unless a model is named where one is to find entities, and only there.
+    fn check_model(&self) -> Result<()> {
+        match (self.entities, &self.ner_model) {
+            (ExtractorKind::Rules, None) | (ExtractorKind::Ner, Some(_)) => Ok(()),
+            (ExtractorKind::Ner, None) => {
+                Err(Error::invalid("option \"graph.entities\" \"ner\" needs the key \"ner_model\"")
+                    .hint("Name a token classifier that rag_add_model has registered."))
+            }
+            (ExtractorKind::Rules, Some(_)) => {
+                Err(Error::invalid("option \"graph.ner_model\" is for \"entities\": \"ner\""))
             }
         }
     }
@@ -159,16 +192,29 @@ mod tests {
             "graph cannot be true",
             Some("It is false, or an object such as {\"entities\": \"rules\"}."),
         );
+        let ner = EntityOptions::read(&json!({"entities": "ner", "ner_model": "m"})).unwrap();
+        let ner = ner.unwrap();
+        assert_eq!((ner.entities, ner.ner_model.as_deref()), (ExtractorKind::Ner, Some("m")));
+        check(
+            json!({"entities": "ner"}),
+            "option \"graph.entities\" \"ner\" needs the key \"ner_model\"",
+            Some("Name a token classifier that rag_add_model has registered."),
+        );
+        check(
+            json!({"entities": "rules", "ner_model": "m"}),
+            "option \"graph.ner_model\" is for \"entities\": \"ner\"",
+            None,
+        );
         check(json!({}), "option \"graph\" needs the key \"entities\"", None);
         check(
             json!({"entities": "llm"}),
             "option \"graph.entities\" cannot be \"llm\"",
-            Some("Known values: rules."),
+            Some("Known values: rules, ner."),
         );
         check(
             json!({"entities": "rules", "hops": 2}),
             "unknown option \"hops\" of \"graph\"",
-            Some("Known options: entities, relations, names, extract."),
+            Some("Known options: entities, ner_model, relations, names, extract."),
         );
         check(
             json!({"entities": "rules", "relations": {"a": 1}}),

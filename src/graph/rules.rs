@@ -52,25 +52,20 @@ const MOST_BETWEEN: usize = 5;
 pub struct RuleExtractor;
 
 /// A name in a text.
-struct FoundName {
+pub(super) struct FoundName {
     /// Where it stands, in bytes.
-    place: Range<usize>,
-    norm: String,
-    alias_of: Option<String>,
+    pub place: Range<usize>,
+    /// Its normal form.
+    pub norm: String,
+    /// The normal form of what it is short for.
+    pub alias_of: Option<String>,
+    /// What it is a name of, where that is known.
+    pub kind: Option<String>,
 }
 
 impl EntityExtractor for RuleExtractor {
     fn mentions(&self, text: &NamingText<'_>, interrupt: &mut dyn FnMut()) -> Vec<EntityMention> {
-        let mut mentions = MentionList::default();
-        for (norm, count) in of_context(text.context.unwrap_or_default(), interrupt) {
-            mentions.add(norm, count, None, None);
-        }
-        let mut characters = CharacterCounter::new(text.content);
-        for FoundName { place, norm, alias_of } in names(text.content, interrupt) {
-            let span = characters.count_to(place.start)..characters.count_to(place.end);
-            mentions.add(norm, 1, alias_of, Some(span));
-        }
-        mentions.found
+        mentions(text, names(text.content, interrupt), interrupt)
     }
 
     fn asked(&self, question: &str, interrupt: &mut dyn FnMut()) -> Vec<(String, String)> {
@@ -94,6 +89,24 @@ impl EntityExtractor for RuleExtractor {
     }
 }
 
+/// What a chunk names: `names` in its content, in the order of their places, and what the rules find in its context.
+pub(super) fn mentions(
+    text: &NamingText<'_>,
+    names: Vec<FoundName>,
+    interrupt: &mut dyn FnMut(),
+) -> Vec<EntityMention> {
+    let mut mentions = MentionList::default();
+    for (norm, count) in of_context(text.context.unwrap_or_default(), interrupt) {
+        mentions.add(EntityMention { norm, alias_of: None, kind: None, count, span: None });
+    }
+    let mut characters = CharacterCounter::new(text.content);
+    for FoundName { place, norm, alias_of, kind } in names {
+        let span = Some(characters.count_to(place.start)..characters.count_to(place.end));
+        mentions.add(EntityMention { norm, alias_of, kind, count: 1, span });
+    }
+    mentions.found
+}
+
 /// The names of a text, in the order of their places: runs of capitals, the parts of such that may be two names,
 /// and titles.
 fn names(text: &str, interrupt: &mut dyn FnMut()) -> Vec<FoundName> {
@@ -105,7 +118,7 @@ fn names(text: &str, interrupt: &mut dyn FnMut()) -> Vec<FoundName> {
     let runs = runs.filter(|run| tokens.is_name(run)).map(|run| tokens.place(&run));
     let name = |place: Range<usize>| {
         let norm = normal_form(&text[place.clone()]);
-        FoundName { place, norm, alias_of: None }
+        FoundName { place, norm, alias_of: None, kind: None }
     };
     let mut found: Vec<FoundName> = runs.chain(titles(text)).map(name).collect();
     found.retain(|name| is_name(&name.norm));
@@ -114,12 +127,13 @@ fn names(text: &str, interrupt: &mut dyn FnMut()) -> Vec<FoundName> {
     found
 }
 
-fn is_name(norm: &str) -> bool {
+/// Whether a normal form is that of a name, and not empty or too long.
+pub(super) fn is_name(norm: &str) -> bool {
     !norm.is_empty() && norm.len() <= LONGEST && norm.split(' ').count() <= MOST_WORDS
 }
 
 /// Notes where one of two names is short for the other: "World Health Organization (WHO)".
-fn note_short_forms(text: &str, names: &mut [FoundName]) {
+pub(super) fn note_short_forms(text: &str, names: &mut [FoundName]) {
     for first in 0..names.len() {
         let after = first + 1..names.len().min(first + 1 + MOST_BETWEEN);
         for second in after {
@@ -186,20 +200,15 @@ struct MentionList {
 }
 
 impl MentionList {
-    fn add(
-        &mut self,
-        norm: String,
-        count: u32,
-        alias_of: Option<String>,
-        span: Option<Range<u32>>,
-    ) {
-        if let Some(known) = self.places.get(&norm).and_then(|at| self.found.get_mut(*at)) {
-            known.count += count;
-            known.alias_of = known.alias_of.take().or(alias_of);
-            known.span = known.span.take().or(span);
+    fn add(&mut self, mention: EntityMention) {
+        if let Some(known) = self.places.get(&mention.norm).and_then(|at| self.found.get_mut(*at)) {
+            known.count += mention.count;
+            known.alias_of = known.alias_of.take().or(mention.alias_of);
+            known.kind = known.kind.take().or(mention.kind);
+            known.span = known.span.take().or(mention.span);
         } else if self.found.len() < MOST_ENTITIES {
-            self.places.insert(norm.clone(), self.found.len());
-            self.found.push(EntityMention { norm, alias_of, count, span });
+            self.places.insert(mention.norm.clone(), self.found.len());
+            self.found.push(mention);
         }
     }
 }

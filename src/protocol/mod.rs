@@ -29,6 +29,7 @@ pub use crate::prompt::sampling::SamplingParameters;
 pub use crate::prompt::tools::{
     OfferedTool, RequestedCall, ToolReply, ToolTurn, ToolUse, WithoutTools,
 };
+use crate::text::token_labels::LabelledSpan;
 pub use child::{ChildJob, ParseJob, ParseOutcome, SchemaOutcome};
 pub use generate::{GenerateMany, GenerateOutcome, GenerateRequest, Generated};
 pub use network::{
@@ -163,6 +164,15 @@ pub enum Request {
         lane: Lane,
         /// The documents and their places.
         documents: Vec<Spanned>,
+    },
+    /// Find the names in texts. Answered by [`Response::Names`], one list a text.
+    ClassifyTokens {
+        /// The token classifier that finds them.
+        model: ModelRef,
+        /// Which queue the texts wait in.
+        lane: Lane,
+        /// The texts to be read.
+        texts: Vec<String>,
     },
     /// What do the similarities of a model mean? Answered by [`Response::Calibration`].
     Calibrate(ModelRef),
@@ -328,7 +338,7 @@ impl EmbedRequest {
             KeySource::File(path) => ["file", path],
             KeySource::Environment(name) => ["environment", name],
         };
-        let redact = self.provider.special.redact;
+        let redact = (self.provider.special.redact, &self.provider.special.redact_model);
         let said = format!("{:?}", (api, base_url, model, self.dimension, network, key, redact));
         Sha256::digest(said).iter().map(|byte| format!("{byte:02x}")).collect()
     }
@@ -398,6 +408,8 @@ pub enum Response {
         /// Tokens that went through the model, padding not counted.
         tokens: u64,
     },
+    /// Answers [`Request::ClassifyTokens`]: the names in each text, in order.
+    Names(Vec<Vec<LabelledSpan>>),
     /// Answers [`Request::Heartbeat`].
     Heartbeat {
         /// What hangs and since when, in words; `None`: nothing does.

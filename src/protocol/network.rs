@@ -7,6 +7,8 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::ModelRef;
+
 /// The wire protocols that [`ProviderConfig::api`] can name.
 pub const PROVIDER_APIS: &[&str] =
     &["openai", "anthropic", "ollama", "gemini", "cohere", "voyage", LOCAL_API];
@@ -59,6 +61,8 @@ pub struct Special {
     pub tools: ToolCalling,
     /// What of the texts is not sent.
     pub redact: RedactionPolicy,
+    /// The token classifier that finds personal data beside the rules; only with [`RedactionPolicy::Pii`].
+    pub redact_model: Option<ModelRef>,
 }
 
 /// What of the texts that are to be sent is replaced by placeholders.

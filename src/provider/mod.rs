@@ -31,6 +31,7 @@
 //! * [`limit`] says which call is next where calls are limited, [`circuit_breaker`] which provider is down,
 //! * [`provider_state`] holds the cooldowns and what else is known of providers,
 //! * [`errors`] says in words what went wrong and what can be done,
+//! * [`client_aid`] is what this machine does beside a call,
 //! * [`redaction`] keeps personal data from those who shall not have them.
 //!
 //! All of it runs in ragd and blocks the thread of the connection that asked. That is fine: the
@@ -43,6 +44,7 @@ mod call;
 mod caller;
 mod chat;
 mod circuit_breaker;
+pub mod client_aid;
 mod cohere;
 mod cooldown;
 mod dialect;
@@ -70,14 +72,15 @@ mod voyage;
 pub use embeddings::Embedded;
 pub use provider_state::ProviderMemory;
 
-use self::schema::SchemaCheck;
+use self::client_aid::{ClientAid, NameFinder};
+use self::redaction::Redactor;
 use crate::error::Result;
 use crate::protocol::apis::{self, Ability};
 use crate::protocol::{EmbedRequest, GenerateRequest, Generated, LOCAL_API, RerankRequest};
 
 /// Has the provider of `request` write an answer, in the form that it asks for, or call one of its tools.
 ///
-/// `checker` checks whether what it writes has that form. `gone` says whether the client has left; then the call is given up within 50 ms, its connection
+/// `aid` checks whether what it writes has that form, and finds names that are not to be sent. `gone` says whether the client has left; then the call is given up within 50 ms, its connection
 /// closed, and an error returned that is never read. Fails with
 /// [`ErrorKind::ProviderTimeout`](crate::error::ErrorKind::ProviderTimeout) where a limit of the
 /// provider's configuration is reached, with
@@ -86,17 +89,18 @@ use crate::protocol::{EmbedRequest, GenerateRequest, Generated, LOCAL_API, Reran
 pub fn generate(
     request: &GenerateRequest,
     memory: &ProviderMemory,
-    checker: &dyn SchemaCheck,
+    aid: &dyn ClientAid,
     gone: &dyn Fn() -> bool,
 ) -> Result<Generated> {
     apis::check(&request.provider, Ability::Generate)?;
+    let redactor = Redactor { names: aid, gone };
     let write = |request: &GenerateRequest| {
-        redaction::around(request, gone, |request| write(request, memory, gone))
+        redactor.around(request, |request| write(request, memory, gone))
     };
     match (&request.tools, &request.schema) {
-        (Some(used), _) => tools::written(request, used, checker, write),
+        (Some(used), _) => tools::written(request, used, aid, write),
         (None, None) => write(request),
-        (None, Some(schema)) => schema::insist(schema, request, checker, write),
+        (None, Some(schema)) => schema::insist(schema, request, aid, write),
     }
 }
 
@@ -125,20 +129,19 @@ fn write(
 pub fn generate_stream(
     request: &GenerateRequest,
     memory: &ProviderMemory,
-    checker: &dyn SchemaCheck,
+    aid: &dyn ClientAid,
     gone: &dyn Fn() -> bool,
     hear: &mut dyn FnMut(&str) -> Result<()>,
 ) -> Result<Generated> {
     apis::check(&request.provider, Ability::Generate)?;
     if request.schema.is_some() {
         // It is not known before its end whether an answer has the form that it should have.
-        let generated = generate(request, memory, checker, gone)?;
+        let generated = generate(request, memory, aid, gone)?;
         hear(&generated.text)?;
         return Ok(generated);
     }
-    redaction::around_stream(request, gone, hear, |request, hear| {
-        write_stream(request, memory, gone, hear)
-    })
+    let redactor = Redactor { names: aid, gone };
+    redactor.around_stream(request, hear, |request, hear| write_stream(request, memory, gone, hear))
 }
 
 fn write_stream(
@@ -169,11 +172,13 @@ fn write_stream(
 pub fn embed(
     request: &EmbedRequest,
     memory: &ProviderMemory,
+    names: &dyn NameFinder,
     gone: &dyn Fn() -> bool,
 ) -> Result<Embedded> {
     apis::check(&request.provider, Ability::Embed)?;
     let hides = redaction::hides(&request.provider);
-    let hidden = hides.then(|| redaction::to_embed(request, gone)).transpose()?;
+    let redactor = Redactor { names, gone };
+    let hidden = hides.then(|| redactor.to_embed(request)).transpose()?;
     let request = hidden.as_ref().unwrap_or(request);
     match request.provider.api.as_str() {
         "ollama" => embeddings::embed::<ollama::embeddings::OllamaEmbed>(request, memory, gone),
@@ -189,11 +194,13 @@ pub fn embed(
 pub fn rerank(
     request: &RerankRequest,
     memory: &ProviderMemory,
+    names: &dyn NameFinder,
     gone: &dyn Fn() -> bool,
 ) -> Result<Vec<f32>> {
     apis::check(&request.provider, Ability::Rerank)?;
     let hides = redaction::hides(&request.provider);
-    let hidden = hides.then(|| redaction::to_rerank(request, gone)).transpose()?;
+    let redactor = Redactor { names, gone };
+    let hidden = hides.then(|| redactor.to_rerank(request)).transpose()?;
     rerank::rerank(hidden.as_ref().unwrap_or(request), memory, gone)
 }
 
@@ -272,8 +279,8 @@ mod tests {
         let (memory, gone) = (ProviderMemory::default(), || true);
         [
             generate(&written, &memory, &schema::Unlimited, &gone).unwrap_err(),
-            embed(&embedded, &memory, &gone).unwrap_err(),
-            rerank(&ranked, &memory, &gone).unwrap_err(),
+            embed(&embedded, &memory, &schema::Unlimited, &gone).unwrap_err(),
+            rerank(&ranked, &memory, &schema::Unlimited, &gone).unwrap_err(),
         ]
     }
 }

@@ -8,80 +8,159 @@
 //! against a schema, streamed or called as a tool is made of the values again, and nobody above has to think of it. A
 //! reply that called tools goes back as it came, with placeholders in it, so the next request goes on with those.
 
+use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use super::client_aid::{NameFinder, NameSearch};
 use super::retry::given_up;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::protocol::{
-    EmbedRequest, GenerateRequest, Generated, ProviderConfig, RedactionPolicy, RerankRequest,
+    EmbedRequest, GenerateRequest, Generated, Lane, ProviderConfig, RedactionPolicy, RerankRequest,
     ToolUse,
 };
 use crate::redact::json;
+use crate::redact::labelled::for_model;
 use crate::redact::redaction::Redaction;
+use crate::text::token_labels::LabelledSpan;
 
-/// Has `write` answer `request` without its personal data, where its provider shall not have them, and puts them back.
-/// It is given up where the client is `gone` before that.
-pub fn around(
-    request: &GenerateRequest,
-    gone: &dyn Fn() -> bool,
-    write: impl FnOnce(&GenerateRequest) -> Result<Generated>,
-) -> Result<Generated> {
-    if !hides(&request.provider) {
-        return write(request);
-    }
-    let (sent, redaction) = unless_gone(gone, |look| without_pii(request, look))?;
-    let mut generated = write(&sent)?;
-    put_back(&mut generated, &redaction);
-    Ok(generated)
+/// What takes personal data out of requests.
+pub struct Redactor<'a> {
+    /// What finds names by a model, where a provider has one.
+    pub names: &'a dyn NameFinder,
+    /// Whether the client has left; then the work is given up.
+    pub gone: &'a dyn Fn() -> bool,
 }
 
-/// As [`around`], with an answer that is told to `hear` in pieces. A placeholder is told whole.
-pub fn around_stream(
-    request: &GenerateRequest,
-    gone: &dyn Fn() -> bool,
-    hear: &mut dyn FnMut(&str) -> Result<()>,
-    write: impl FnOnce(&GenerateRequest, &mut dyn FnMut(&str) -> Result<()>) -> Result<Generated>,
-) -> Result<Generated> {
-    if !hides(&request.provider) {
-        return write(request, hear);
-    }
-    let (sent, redaction) = unless_gone(gone, |look| without_pii(request, look))?;
-    let mut restorer = redaction.restorer();
-    let mut tell = |text: String| if text.is_empty() { Ok(()) } else { hear(&text) };
-    let mut generated = write(&sent, &mut |piece| tell(restorer.push(piece)))?;
-    tell(restorer.finish())?;
-    put_back(&mut generated, &redaction);
-    Ok(generated)
-}
-
-/// The request with texts that its provider may read, each for itself: the vector of a text is to depend on no other.
-/// It is given up where the client is `gone`.
-pub fn to_embed(request: &EmbedRequest, gone: &dyn Fn() -> bool) -> Result<EmbedRequest> {
-    let alone = |text: &String, look: &mut dyn FnMut()| {
-        let mut redaction = Redaction::default();
-        redaction.learn(text, look);
-        redaction.replace(text, look)
-    };
-    let texts = unless_gone(gone, |look| request.texts.iter().map(|it| alone(it, look)).collect())?;
-    Ok(EmbedRequest { texts, ..request.clone() })
-}
-
-/// The request with texts that its provider may read. A value of the question has its placeholder in all passages; what
-/// else a passage has is numbered for itself, so that no score depends on other passages.
-/// It is given up where the client is `gone`.
-pub fn to_rerank(request: &RerankRequest, gone: &dyn Fn() -> bool) -> Result<RerankRequest> {
-    unless_gone(gone, |look| {
-        let mut redaction = Redaction::default();
-        for text in std::iter::once(&request.query).chain(&request.passages) {
-            redaction.learn(text, look);
+impl Redactor<'_> {
+    /// Has `write` answer `request` without its personal data, where its provider shall not have them, and puts them back.
+    /// Fails before anything is sent where the client leaves, or where the provider has a model for it that cannot say what
+    /// they are within the time that the call may take.
+    pub fn around(
+        &self,
+        request: &GenerateRequest,
+        write: impl FnOnce(&GenerateRequest) -> Result<Generated>,
+    ) -> Result<Generated> {
+        if !hides(&request.provider) {
+            return write(request);
         }
-        let query = redaction.replace(&request.query, look);
-        let passage = |text: &String| redaction.replace_alone(text, look);
-        let passages = request.passages.iter().map(passage).collect();
-        RerankRequest { provider: request.provider.clone(), query, passages }
-    })
+        let (sent, redaction) = self.without_pii(request)?;
+        let mut generated = write(&sent)?;
+        put_back(&mut generated, &redaction);
+        Ok(generated)
+    }
+
+    /// As [`around`](Redactor::around), with an answer that is told to `hear` in pieces. A placeholder is told whole.
+    pub fn around_stream(
+        &self,
+        request: &GenerateRequest,
+        hear: &mut dyn FnMut(&str) -> Result<()>,
+        write: impl FnOnce(&GenerateRequest, &mut dyn FnMut(&str) -> Result<()>) -> Result<Generated>,
+    ) -> Result<Generated> {
+        if !hides(&request.provider) {
+            return write(request, hear);
+        }
+        let (sent, redaction) = self.without_pii(request)?;
+        let mut restorer = redaction.restorer();
+        let mut tell = |text: String| if text.is_empty() { Ok(()) } else { hear(&text) };
+        let mut generated = write(&sent, &mut |piece| tell(restorer.push(piece)))?;
+        tell(restorer.finish())?;
+        put_back(&mut generated, &redaction);
+        Ok(generated)
+    }
+
+    /// The request with texts that its provider may read, each for itself: the vector of a text is to depend on no other.
+    /// Fails as [`around`](Redactor::around) does.
+    pub fn to_embed(&self, request: &EmbedRequest) -> Result<EmbedRequest> {
+        let mut provider = request.provider.clone();
+        let labelled = self.labelled(&mut provider, request.lane, &request.texts)?;
+        let alone = |(text, labelled): (&String, &Vec<LabelledSpan>), look: &mut dyn FnMut()| {
+            let mut redaction = Redaction::default();
+            redaction.tell(text.clone(), labelled.clone());
+            redaction.learn(text, look);
+            redaction.replace(text, look)
+        };
+        let texts = || request.texts.iter().zip(&labelled);
+        let texts = unless_gone(self.gone, |look| texts().map(|it| alone(it, look)).collect())?;
+        Ok(EmbedRequest { provider, texts, ..request.clone() })
+    }
+
+    /// The request with texts that its provider may read. A value of the question has its placeholder in all passages; what
+    /// else a passage has is numbered for itself, so that no score depends on other passages.
+    /// Fails as [`around`](Redactor::around) does.
+    pub fn to_rerank(&self, request: &RerankRequest) -> Result<RerankRequest> {
+        let mut provider = request.provider.clone();
+        let texts = std::iter::once(&request.query).chain(&request.passages);
+        let texts: Vec<String> = texts.cloned().collect();
+        let labelled = self.labelled(&mut provider, Lane::Query, &texts)?;
+        unless_gone(self.gone, |look| {
+            let mut redaction = Redaction::default();
+            for (text, labelled) in texts.iter().zip(labelled) {
+                redaction.tell(text.clone(), labelled);
+                redaction.learn(text, look);
+            }
+            let query = redaction.replace(&request.query, look);
+            let passage = |text: &String| redaction.replace_alone(text, look);
+            let passages = request.passages.iter().map(passage).collect();
+            RerankRequest { provider, query, passages }
+        })
+    }
+
+    fn without_pii(&self, request: &GenerateRequest) -> Result<(GenerateRequest, Redaction)> {
+        let mut sent = request.clone();
+        let turns = request.tools.iter().flat_map(|tools| &tools.turns);
+        let mut redaction = Redaction::from_earlier(turns.flat_map(|turn| &turn.reply.replaced));
+        if request.provider.special.redact_model.is_some() {
+            let mut texts = BTreeSet::new();
+            each_text(&mut sent, &mut |text| text.each(&mut |it| texts.extend([it.clone()])));
+            let texts: Vec<String> = texts.into_iter().collect();
+            let labelled = self.labelled(&mut sent.provider, request.lane, &texts)?;
+            texts.into_iter().zip(labelled).for_each(|(text, it)| redaction.tell(text, it));
+        }
+        unless_gone(self.gone, |look| {
+            // A name that one text announces may stand in another one that does not.
+            each_text(&mut sent, &mut |text| text.learned(&mut redaction, look));
+            each_text(&mut sent, &mut |text| text.replaced(&mut redaction, look));
+        })?;
+        Ok((sent, redaction))
+    }
+
+    /// What the model of `provider` finds in each of these texts, nothing where it has none. The time that it takes is
+    /// taken from that of the call.
+    fn labelled(
+        &self,
+        provider: &mut ProviderConfig,
+        lane: Lane,
+        texts: &[String],
+    ) -> Result<Vec<Vec<LabelledSpan>>> {
+        let Some(model) = &provider.special.redact_model else {
+            return Ok(vec![Vec::new(); texts.len()]);
+        };
+        let begun = Instant::now();
+        let read: Vec<String> = unless_gone(self.gone, |look| {
+            texts.iter().map(|text| for_model(text, look)).collect()
+        })?;
+        let within = Duration::from_millis(provider.timeout_ms);
+        let search = NameSearch { model, lane, texts: &read, within };
+        let found = self.names.names(&search).map_err(|error| not_sent(error, &provider.name))?;
+        if found.len() != texts.len() {
+            let message = "a token classifier has not read all that was to be sent";
+            return Err(Error::new(ErrorKind::Internal, message));
+        }
+        let took = begun.elapsed().as_millis() as u64;
+        provider.timeout_ms = provider.timeout_ms.saturating_sub(took).max(1);
+        Ok(found)
+    }
+}
+
+/// The error of a model that should have found personal data for the server `name`.
+fn not_sent(error: Error, name: &str) -> Error {
+    let message = format!("nothing was sent to provider \"{name}\": {}", error.message());
+    let hint = error.hint_text().map(str::to_owned);
+    let told = Error::new(error.kind(), message);
+    hint.map_or(told.clone(), |hint| told.hint(hint))
 }
 
 /// Whether the provider shall have no personal data.
@@ -105,16 +184,6 @@ fn unless_gone<T>(gone: &dyn Fn() -> bool, work: impl FnOnce(&mut dyn FnMut()) -
         Ok(_) => given_up(),
         Err(thrown) => resume_unwind(thrown),
     })
-}
-
-fn without_pii(request: &GenerateRequest, look: &mut dyn FnMut()) -> (GenerateRequest, Redaction) {
-    let mut sent = request.clone();
-    let turns = request.tools.iter().flat_map(|tools| &tools.turns);
-    let mut redaction = Redaction::from_earlier(turns.flat_map(|turn| &turn.reply.replaced));
-    // A name that one text announces may stand in another one that does not.
-    each_text(&mut sent, &mut |text| text.learned(&mut redaction, look));
-    each_text(&mut sent, &mut |text| text.replaced(&mut redaction, look));
-    (sent, redaction)
 }
 
 /// A text of a request.

@@ -12,10 +12,12 @@ use super::email::emails;
 use super::escape::unescaped;
 use super::iban::ibans;
 use super::ip::ips;
+use super::labelled;
 use super::national_id::national_ids;
 use super::person::{before_address, open_names, persons};
 use super::phone::phones;
 use super::placeholder::Placeholder;
+use crate::text::token_labels::LabelledSpan;
 
 /// Personal data in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,6 +64,20 @@ pub fn find(text: &str, interrupt: &mut dyn FnMut()) -> Vec<PiiSpan> {
     }
     found.add_all(open_names(text, interrupt), PiiKind::Person, false);
     found.into_spans().into_iter().flat_map(|span| between_apostrophes(text, span)).collect()
+}
+
+/// As [`find`], with what a model has `labelled` in `text` between these. None of it is certain.
+#[must_use]
+pub fn find_beside(
+    text: &str,
+    labelled: &[LabelledSpan],
+    interrupt: &mut dyn FnMut(),
+) -> Vec<PiiSpan> {
+    let mut found = find(text, interrupt);
+    let more = labelled::values(&unescaped(text, interrupt), labelled, &found);
+    found.extend(more);
+    found.sort_by_key(|span| span.range.start);
+    found
 }
 
 /// The parts of a place between apostrophes. One letter is no value: it would be replaced wherever it is a word.

@@ -7,14 +7,20 @@ use serde_json::Value;
 
 use super::redaction::Redaction;
 
+/// The strings of `value`, in its order.
+#[must_use]
+pub fn strings(value: &Value) -> Vec<&str> {
+    match value {
+        Value::String(text) => vec![text],
+        Value::Array(all) => all.iter().flat_map(strings).collect(),
+        Value::Object(all) => all.values().flat_map(strings).collect(),
+        _ => Vec::new(),
+    }
+}
+
 /// Has `redaction` learn the strings of `value`. `interrupt` is called as by [`Redaction::learn`].
 pub fn learn(redaction: &mut Redaction, value: &Value, interrupt: &mut dyn FnMut()) {
-    match value {
-        Value::String(text) => redaction.learn(text, interrupt),
-        Value::Array(all) => all.iter().for_each(|value| learn(redaction, value, interrupt)),
-        Value::Object(all) => all.values().for_each(|value| learn(redaction, value, interrupt)),
-        _ => {}
-    }
+    strings(value).into_iter().for_each(|text| redaction.learn(text, interrupt));
 }
 
 /// Replaces values in the strings of `value`. `interrupt` is called as by [`Redaction::learn`].

@@ -8,8 +8,8 @@
 //! [`credentials`] in addresses, [`iban`], [`card`] and [`national_id`] numbers with their check digits, [`ip`]
 //! addresses, [`phone`] numbers and [`account`] numbers by how they are written and what stands before them
 //! ([`label`]), and names of persons where the text itself says that they are some ([`person`], by the [`cue`]s of
-//! fifteen languages). What a rule has found in one text of a call is then replaced wherever it stands in all of them
-//! ([`redaction`]).
+//! fifteen languages). A model for token classification may find more beside them ([`labelled`]). What was found in one
+//! text of a call is then replaced wherever it stands in all of them ([`redaction`]).
 //!
 //! A [`placeholder`] such as `[EMAIL_1]` stands for one value, letter by letter. What looks like a placeholder before
 //! anything was replaced is a value itself and gets one of its own, so each placeholder that is sent means one thing,
@@ -34,6 +34,7 @@ mod iban;
 mod ip;
 pub mod json;
 mod label;
+pub mod labelled;
 mod national_id;
 mod person;
 mod phone;
@@ -65,11 +66,17 @@ pub enum PiiKind {
     Account,
     /// A name of a person, without titles.
     Person,
+    /// A place, an address or a part of one; only a model finds it.
+    Location,
+    /// A name of a company or the like; only a model finds it.
+    Organization,
+    /// Something else that a model finds.
+    Data,
 }
 
 impl PiiKind {
     /// All of them.
-    pub const ALL: [PiiKind; 9] = [
+    pub const ALL: [PiiKind; 12] = [
         PiiKind::Credentials,
         PiiKind::Email,
         PiiKind::Iban,
@@ -79,6 +86,9 @@ impl PiiKind {
         PiiKind::Phone,
         PiiKind::Account,
         PiiKind::Person,
+        PiiKind::Location,
+        PiiKind::Organization,
+        PiiKind::Data,
     ];
 
     /// The word of its placeholders, in capital letters.
@@ -94,6 +104,9 @@ impl PiiKind {
             PiiKind::Phone => "PHONE",
             PiiKind::Account => "ACCOUNT",
             PiiKind::Person => "PERSON",
+            PiiKind::Location => "LOCATION",
+            PiiKind::Organization => "ORGANIZATION",
+            PiiKind::Data => "DATA",
         }
     }
 }

@@ -8,10 +8,11 @@ use serde::{Deserialize, Serialize};
 use super::PiiKind;
 use super::boundary::{begins_at, ends_at, is_of_word, words};
 use super::escape::unescaped;
-use super::find::{PiiSpan, find};
+use super::find::{PiiSpan, find_beside};
 use super::person::surname;
 use super::pieces::PieceRestorer;
 use super::placeholder::Placeholder;
+use crate::text::token_labels::LabelledSpan;
 
 /// A value and what was sent in its place.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -29,6 +30,8 @@ pub struct ReplacedValue {
 /// where it is first replaced, so numbers follow the order of the texts.
 #[derive(Clone, Debug, Default)]
 pub struct Redaction {
+    /// By a text, what a model has found in it.
+    labelled: HashMap<String, Vec<LabelledSpan>>,
     known: HashMap<String, LearnedValue>,
     /// By a value's first word, where in the value it begins and how long the value is.
     places: HashMap<String, BTreeSet<ValuePlace>>,
@@ -77,9 +80,15 @@ impl Redaction {
         redaction
     }
 
+    /// Has what a model has `labelled` in `text` be values of it, beside those that the rules find there. To be told before
+    /// the text is learned.
+    pub fn tell(&mut self, text: String, labelled: Vec<LabelledSpan>) {
+        self.labelled.insert(text, labelled);
+    }
+
     /// Looks for values in `text`. `interrupt` is called every 4 KiB or more often, and may unwind.
     pub fn learn(&mut self, text: &str, interrupt: &mut dyn FnMut()) {
-        for PiiSpan { range, kind, is_certain } in find(text, interrupt) {
+        for PiiSpan { range, kind, is_certain } in self.found(text, interrupt) {
             let value = &text[range];
             self.add(value, kind);
             let is_name = kind == PiiKind::Person && is_certain;
@@ -198,11 +207,16 @@ impl Redaction {
         Some(placeholder)
     }
 
-    /// Where values stand in `text`: those that the rules find there, and between them those that stand in another
+    /// What the rules and the model, if there is one, find in `text`.
+    fn found(&self, text: &str, interrupt: &mut dyn FnMut()) -> Vec<PiiSpan> {
+        find_beside(text, self.labelled.get(text).map_or(&[], Vec::as_slice), interrupt)
+    }
+
+    /// Where values stand in `text`: those that are found there, and between them those that stand in another
     /// text. In order; no two overlap.
     fn spans(&self, text: &str, interrupt: &mut dyn FnMut()) -> Vec<Range<usize>> {
         let found: Vec<Range<usize>> =
-            find(text, interrupt).into_iter().map(|span| span.range).collect();
+            self.found(text, interrupt).into_iter().map(|span| span.range).collect();
         let mut spans: Vec<Range<usize>> = Vec::with_capacity(found.len());
         let mut ahead = found.into_iter().peekable();
         let mut over = 0;

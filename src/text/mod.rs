@@ -13,7 +13,8 @@
 //! characters; [`format`] tells Markdown, HTML and source code from prose;
 //! [`language`] tells in which language a question is put, and [`function_word`] which of its words say nothing of
 //! what is asked, and [`phrase`] finds phrases that mean the same in several languages,
-//! [`text_search_config`] which of PostgreSQL's configurations texts want.
+//! [`text_search_config`] which of PostgreSQL's configurations texts want, [`token_labels`] the names that a model's labels of
+//! tokens say.
 
 mod abbreviation;
 
@@ -31,4 +32,5 @@ pub mod preamble;
 pub mod quote;
 pub mod sentence;
 pub mod text_search_config;
+pub mod token_labels;
 pub mod words;

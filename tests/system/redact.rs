@@ -3,8 +3,10 @@
 use postgres::Client;
 
 use super::cluster::Cluster;
+use super::documents::assert_fails;
 use super::http_server::{Reply, Server};
 use super::provider::server;
+use super::token_classifier;
 
 const SETUP: &str = "
     CREATE EXTENSION pg_rag CASCADE;
@@ -132,4 +134,87 @@ fn a_remembered_reply_is_that_of_the_same_person() {
     client.batch_execute("ALTER SERVER writer OPTIONS (DROP redact)").unwrap();
     assert_eq!(ask(&mut client, "anna@example.com"), "Write to [EMAIL_1].");
     assert_eq!(http.requests().len(), 4);
+}
+
+/// As [`start`], with a server that has names found by a model, too; `None` where the model cannot be made.
+fn start_with_model(http: &Server) -> Option<(Cluster, Client)> {
+    let (cluster, mut client) = start(http)?;
+    let folder = cluster.folder().join("names");
+    let words = [("mira", "B-PER"), ("lark", "I-PER"), ("oslo", "B-LOC")];
+    if !token_classifier::make(&folder, &["O", "B-PER", "I-PER", "B-LOC"], &words) {
+        return None;
+    }
+    cluster.give(&folder);
+    client.execute("SELECT rag_add_model('names', $1)", &[&folder.to_str()]).unwrap();
+    client
+        .batch_execute(
+            "ALTER SERVER writer OPTIONS (ADD redact_model 'names');
+             INSERT INTO letters VALUES (3, 'the invoices of mira lark go to oslo on the third day of each month.')",
+        )
+        .unwrap();
+    Some((cluster, client))
+}
+
+#[test]
+fn what_a_model_finds_stays_here_and_comes_back() {
+    let http = Server::answer(|_| Reply::chat("They go to [LOCATION_1], says [PERSON_1] [1]."));
+    let Some((_cluster, mut client)) = start_with_model(&http) else { return };
+    assert_eq!(
+        text(&mut client, "SELECT rag_redact('is mira lark in oslo? see a@b.de', 'names')"),
+        "is [PERSON_1] in [LOCATION_1]? see [EMAIL_1]"
+    );
+    client.batch_execute("SET rag.trace = 'full'").unwrap();
+    let ask =
+        "SELECT rag_answer('where do the invoices of mira lark go?', k => 1, llm => 'writer')";
+    let told = text(&mut client, ask);
+    assert!(told.contains("oslo") && told.contains("mira lark"), "{told}");
+    for request in http.requests() {
+        let sent = request.text();
+        assert!(!sent.contains("mira") && !sent.contains("oslo"), "{sent}");
+        assert!(sent.contains("[PERSON_1]"), "{sent}");
+    }
+    let kept = text(&mut client, "SELECT to_jsonb(t)::text FROM rag.trace_log AS t");
+    assert!(
+        kept.contains("[PERSON_1]") && !kept.contains("mira") && !kept.contains("oslo"),
+        "{kept}"
+    );
+}
+
+#[test]
+fn without_its_model_nothing_is_sent() {
+    let http = Server::answer(|_| Reply::chat("no"));
+    let Some((cluster, mut client)) = start_with_model(&http) else { return };
+    let ask = "SELECT rag_generate('who is mira lark?', 'writer')";
+    // The option holds the name of a model that may go.
+    client.batch_execute("SELECT rag_drop_model('names')").unwrap();
+    assert_fails(&mut client, ask, &["42704", "token classifier \"names\" does not exist"]);
+    let folder = cluster.folder().join("names");
+    client.execute("SELECT rag_add_model('names', $1)", &[&folder.to_str()]).unwrap();
+    text(&mut client, ask);
+    let sent = http.requests().len();
+    client
+        .batch_execute("ALTER SERVER writer OPTIONS (SET redact_model 'multilingual-e5-small')")
+        .unwrap();
+    assert_fails(&mut client, ask, &["42809", "is an embedding model and finds no names"]);
+    assert_fails(
+        &mut client,
+        "ALTER SERVER writer OPTIONS (DROP redact)",
+        &["22023", "redact_model is for servers with redact 'pii'"],
+    );
+    assert_eq!(http.requests().len(), sent);
+}
+
+#[test]
+fn what_the_model_does_not_read_in_time_is_not_sent() {
+    let http = Server::answer(|_| Reply::chat("no"));
+    let Some((_cluster, mut client)) = start_with_model(&http) else { return };
+    // No machine reads half a million words in a millisecond.
+    client.batch_execute("ALTER SERVER writer OPTIONS (SET timeout '0.001')").unwrap();
+    let ask = "SELECT rag_generate(repeat('mira lark ', 250000), 'writer')";
+    assert_fails(
+        &mut client,
+        ask,
+        &["nothing was sent to provider \"writer\"", "within 0.001 s", "a smaller model"],
+    );
+    assert!(http.requests().is_empty());
 }

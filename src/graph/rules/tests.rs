@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 
 fn mentions(content: &str) -> Vec<EntityMention> {
-    RuleExtractor.mentions(&NamingText { context: None, content }, &mut || {})
+    RuleExtractor.mentions(&NamingText { content, ..NamingText::default() }, &mut || {})
 }
 
 fn norms(content: &str) -> Vec<String> {
@@ -58,6 +58,7 @@ fn a_title_stands_alone() {
     let text = NamingText {
         context: Some("Gong (band) > Early years > Steve Hillage"),
         content: "he left Gong",
+        names: &[],
     };
     let found = RuleExtractor.mentions(&text, &mut || {});
     let shown: Vec<_> =
@@ -163,14 +164,15 @@ fn a_list_of_names_is_cut() {
 fn it_can_be_interrupted() {
     let mut looks = 0;
     let content = "One is here. Two is there. ".repeat(100);
-    RuleExtractor.mentions(&NamingText { context: None, content: &content }, &mut || looks += 1);
+    RuleExtractor
+        .mentions(&NamingText { content: &content, ..NamingText::default() }, &mut || looks += 1);
     assert!(looks > 100, "{looks}");
 }
 
 proptest! {
     #[test]
     fn any_text_is_read(content in any::<String>(), context in any::<Option<String>>()) {
-        let text = NamingText { context: context.as_deref(), content: &content };
+        let text = NamingText { context: context.as_deref(), content: &content, names: &[] };
         let found = RuleExtractor.mentions(&text, &mut || {});
         let length = content.chars().count() as u32;
         prop_assert!(found.len() <= MOST_ENTITIES);

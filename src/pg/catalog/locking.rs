@@ -118,9 +118,24 @@ pub fn lock_for_drop(pipelines: &[(Pipeline, Vec<Relation>)]) -> Result<()> {
         })?);
     }
     let mode = pg_sys::AccessExclusiveLock as pg_sys::LOCKMODE;
+    let wanted: Vec<_> = relations.into_iter().map(|relation| (relation, mode)).collect();
+    lock_patiently(&wanted)
+}
+
+/// Locks `chunks` against all that would write to them, and `emptied`, a table beside them that who writes to them writes
+/// to, too, against all other sessions, until the end of the transaction. The source and the chunks can be read meanwhile.
+/// Waits as long as `lock_timeout` allows.
+pub fn lock_for_emptying(chunks: &Relation, emptied: &Relation) -> Result<()> {
+    let writers = pg_sys::ShareRowExclusiveLock as pg_sys::LOCKMODE;
+    let all = pg_sys::AccessExclusiveLock as pg_sys::LOCKMODE;
+    lock_patiently(&[(chunks.oid, writers), (emptied.oid, all)])
+}
+
+/// Locks relations, and gives them all back for a moment as long as another session has one of them.
+fn lock_patiently(wanted: &[(pg_sys::Oid, pg_sys::LOCKMODE)]) -> Result<()> {
     let (begun, mut pause) = (Instant::now(), FIRST_PAUSE);
     loop {
-        let Err(failure) = in_subtransaction(|| lock_at_once(&relations, mode)) else {
+        let Err(failure) = in_subtransaction(|| lock_at_once(wanted)) else {
             return Ok(());
         };
         // SAFETY: a setting of this session, in milliseconds; 0 is no limit.
@@ -139,7 +154,8 @@ pub fn lock_for_drop(pipelines: &[(Pipeline, Vec<Relation>)]) -> Result<()> {
 /// that is so.
 pub fn lock_for_comments(relations: &[pg_sys::Oid]) -> Result<bool> {
     let mode = pg_sys::ShareUpdateExclusiveLock as pg_sys::LOCKMODE;
-    match in_subtransaction(|| lock_at_once(relations, mode)) {
+    let wanted: Vec<_> = relations.iter().map(|relation| (*relation, mode)).collect();
+    match in_subtransaction(|| lock_at_once(&wanted)) {
         Ok(()) => Ok(true),
         Err(failure) if failure.is_lock_taken() || failure.is_deadlock() => Ok(false),
         Err(failure) => raise(&failure),
@@ -167,14 +183,14 @@ fn wait(time: Duration) {
     }
 }
 
-fn lock_at_once(relations: &[pg_sys::Oid], mode: pg_sys::LOCKMODE) -> Result<()> {
+fn lock_at_once(wanted: &[(pg_sys::Oid, pg_sys::LOCKMODE)]) -> Result<()> {
     let mut settings = LocalSettings::new();
     settings.set(c"lock_timeout", c"200ms");
     // Before others look for deadlocks; and then PostgreSQL ends an autovacuum that is in the way.
     settings.set_as_superuser(c"deadlock_timeout", c"100ms");
-    for relation in relations {
+    for (relation, mode) in wanted {
         // SAFETY: a lock of a number, held by the transaction; the relation may be gone.
-        unsafe { pg_sys::LockRelationOid(*relation, mode) };
+        unsafe { pg_sys::LockRelationOid(*relation, *mode) };
     }
     Ok(())
 }

@@ -3,6 +3,7 @@
 use pgrx::spi::SpiHeapTupleData;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::pg::server::role::as_superuser;
 use crate::pg::server::sql::query;
 use crate::pg::server::{guc, install, prepared, sql};
 use crate::protocol::{GgufFile, LocalModelInfo, ModelInfo, ModelRef, ModelTask};
@@ -11,10 +12,14 @@ use crate::protocol::{GgufFile, LocalModelInfo, ModelInfo, ModelRef, ModelTask};
 /// built-in default.
 const MEASURE: (&str, &str) = ("multilingual-e5-small", "onnx/model_int8.onnx");
 
+/// What a token classifier is for.
+const NAMED_BY_GRAPH: &str =
+    "A pipeline's option graph names it: {\"entities\": \"ner\", \"ner_model\": ...}.";
+
 /// The task of models that write, as it is stored.
 const GENERATE: &str = "generate";
 
-/// A registered model that embeds or reranks.
+/// A registered model that embeds, reranks or finds names.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RegisteredModel {
     /// What ragd needs to find it; of a model behind a server, to find the tokenizer that
@@ -22,9 +27,9 @@ pub struct RegisteredModel {
     pub reference: ModelRef,
     /// Where it is, if it is behind a server.
     pub remote: Option<Remote>,
-    /// Whether the model embeds or reranks.
+    /// What the model is for.
     pub task: ModelTask,
-    /// Length of its vectors; 0 of a reranker, which gives none.
+    /// Length of its vectors; 0 of a model that gives none.
     pub dimension: i32,
     /// Longest input in tokens, special tokens included.
     pub max_tokens: i32,
@@ -47,11 +52,12 @@ pub fn find(name: Option<&str>) -> Result<RegisteredModel> {
     match look_up(&name)? {
         None => Err(unknown(&name)),
         Some(model) if model.task == ModelTask::Embed => Ok(model),
-        Some(_) => Err(Error::new(
-            ErrorKind::WrongObjectType,
-            format!("model \"{name}\" is a reranker and gives no vectors"),
-        )
-        .hint("Name it in rag_rerank, or as rerank of rag_retrieve.")),
+        Some(model) => Err(wrong_task(&model, "gives no vectors").hint(match model.task {
+            ModelTask::ClassifyTokens => NAMED_BY_GRAPH,
+            ModelTask::Embed | ModelTask::Rerank => {
+                "Name it in rag_rerank, or as rerank of rag_retrieve."
+            }
+        })),
     }
 }
 
@@ -72,8 +78,30 @@ pub fn find_reranker(name: &str) -> Result<RegisteredModel> {
             format!("model \"{name}\" is behind a server and gives vectors, not scores"),
         )
         .hint("Name a reranker, a model in a folder, 'late_interaction', 'reader' or 'llm'.")),
+        Some(model) if model.task == ModelTask::ClassifyTokens => {
+            Err(wrong_task(&model, "gives no scores").hint(NAMED_BY_GRAPH))
+        }
         Some(model) => Ok(model),
     }
+}
+
+/// The model called `name`, which is to find names in texts.
+pub fn find_token_classifier(name: &str) -> Result<ModelRef> {
+    match look_up(name)? {
+        Some(model) if model.task == ModelTask::ClassifyTokens => Ok(model.reference),
+        Some(model) => Err(wrong_task(&model, "finds no names")
+            .hint("Name a token classifier that rag_add_model has registered.")),
+        None => Err(Error::new(
+            ErrorKind::UndefinedObject,
+            format!("token classifier \"{name}\" does not exist"),
+        )
+        .hint("A superuser registers one: SELECT * FROM rag_add_model('ner', '/path/to/folder').")),
+    }
+}
+
+fn wrong_task(model: &RegisteredModel, why: &str) -> Error {
+    let (name, noun) = (&model.reference.name, model.task.noun());
+    Error::new(ErrorKind::WrongObjectType, format!("model \"{name}\" is {noun} and {why}"))
 }
 
 fn look_up(name: &str) -> Result<Option<RegisteredModel>> {
@@ -99,7 +127,7 @@ fn model(row: &SpiHeapTupleData<'_>) -> Result<RegisteredModel, pgrx::spi::Error
 }
 
 fn task(name: Option<&str>) -> ModelTask {
-    if name == Some(ModelTask::Rerank.name()) { ModelTask::Rerank } else { ModelTask::Embed }
+    name.and_then(ModelTask::named).unwrap_or(ModelTask::Embed)
 }
 
 fn in_folder(name: String, row: &SpiHeapTupleData<'_>) -> Result<ModelRef, pgrx::spi::Error> {
@@ -242,15 +270,37 @@ pub fn exists(name: &str) -> Result<bool> {
     Ok(!found.is_empty())
 }
 
+/// As [`find`], for something that is made with the model now: nobody drops it before the transaction ends.
+pub fn find_and_keep(name: Option<&str>) -> Result<RegisteredModel> {
+    let found = find(name)?.reference.name;
+    kept(&found, || find(Some(&found)))
+}
+
+/// As [`find_token_classifier`], for something that is made to use it from now on: nobody drops it before the transaction
+/// ends.
+pub fn keep_token_classifier(name: &str) -> Result<()> {
+    kept(name, || find_token_classifier(name)).map(drop)
+}
+
+/// What `find` finds of the model called `name` while nobody can drop it.
+fn kept<T>(name: &str, find: impl FnOnce() -> Result<T>) -> Result<T> {
+    // Roles may read the table of models, and lock nothing in it.
+    as_superuser(|| sql::execute(query!(model.keep), &[name.into()]))?;
+    sql::with_latest_snapshot(find)
+}
+
 /// Forgets the model; an error where a pipeline uses it.
 pub fn delete(name: &str) -> Result<()> {
-    let users = sql::rows(query!(model.users), &[name.into()], |row| row.get::<String>(1))?;
+    // Who is about to use it comes first, and is seen then.
+    sql::execute(query!(model.lock), &[name.into()])?;
+    let users = || sql::rows(query!(model.users), &[name.into()], |row| row.get::<String>(1));
+    let users = sql::with_latest_snapshot(users)?;
     if let Some(Some(pipelines)) = users.into_iter().next() {
         return Err(Error::new(
             ErrorKind::InvalidParameter,
             format!("model \"{name}\" is used by pipelines: {pipelines}"),
         )
-        .hint("Drop those pipelines first."));
+        .hint("Drop those pipelines first, or name another model in their option graph if that uses it."));
     }
     match sql::execute(query!(model.delete), &[name.into()])? {
         0 => Err(unknown(name)),

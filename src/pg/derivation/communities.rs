@@ -8,7 +8,7 @@ use std::cell::Cell;
 
 use pgrx::pg_sys;
 use serde::{Deserialize, Serialize};
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
 use super::table::{self, TableForm};
 use super::{Derivation, DerivationItem, DerivedReply, DerivedText, check_refresh};
@@ -101,6 +101,8 @@ fn create(pipeline: &Pipeline, option: &Json) -> Result<()> {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct MadeFrom {
     options: Json,
+    /// What found the mentions, as [`MentionGraph::finder`].
+    finder: Json,
     /// The last chunk that named anything.
     last_chunk: i64,
     /// How many mentions there were.
@@ -117,6 +119,14 @@ pub struct EntityCommunities {
     made_from: Option<MadeFrom>,
     /// Whether mentions are gone or new and the communities will do nevertheless.
     is_tolerant: Cell<bool>,
+}
+
+/// The mentions of a pipeline.
+struct MentionGraph {
+    /// The name of their table in SQL.
+    table: String,
+    /// What finds them: the option, and the model where one does.
+    finder: Json,
 }
 
 /// What communities are to be made of.
@@ -156,8 +166,10 @@ impl EntityCommunities {
     }
 
     /// What communities are to be made of; `None` where those that are there will do.
-    fn due(&self, mentions: &str) -> Result<Option<DueCommunities>> {
-        let before = self.made_from.as_ref();
+    fn due(&self, graph: &MentionGraph) -> Result<Option<DueCommunities>> {
+        let MentionGraph { table: mentions, finder } = graph;
+        // Of those that something else has found nothing is left.
+        let before = self.made_from.as_ref().filter(|it| it.finder == *finder);
         let last = before.map_or(0, |it| it.last_chunk);
         let statement = render(query!(communities.standing), &[("mentions", mentions)]);
         let found = sql::rows(&statement, &[last.into()], |row| {
@@ -175,15 +187,16 @@ impl EntityCommunities {
             self.is_tolerant.set(changed > 0);
             return Ok(None);
         }
-        let made_from = MadeFrom { options: self.written.clone(), last_chunk, mentions: all };
+        let (options, finder) = (self.written.clone(), finder.clone());
+        let made_from = MadeFrom { options, finder, last_chunk, mentions: all };
         Ok(Some(DueCommunities { made_from, chunks }))
     }
 
-    fn ties(&self, table: &str, graph: &str) -> Result<Option<EntityTies>> {
+    fn ties(&self, table: &str, graph: &MentionGraph) -> Result<Option<EntityTies>> {
         let Some(DueCommunities { made_from, chunks }) = self.due(graph)? else { return Ok(None) };
         let mentions = usize::try_from(made_from.mentions).unwrap_or(usize::MAX);
         spare::check(mentions.saturating_mul(MENTION_BYTES))?;
-        let statement = render(query!(communities.entities), &[("mentions", graph)]);
+        let statement = render(query!(communities.entities), &[("mentions", &graph.table)]);
         // By what is counted and not by the statistics: the same mentions come to the same communities.
         let most = most_chunks_of_entity(chunks as f64) as i64;
         let (mut norms, mut chunks_of) = (Vec::new(), Vec::new());
@@ -202,15 +215,19 @@ impl EntityCommunities {
                 parent: row.get(4)?,
             })
         })?;
-        let goes_on = self.made_from.as_ref().is_some_and(|it| it.options == self.written);
+        let is_same = |it: &MadeFrom| it.options == self.written && it.finder == graph.finder;
+        let goes_on = self.made_from.as_ref().is_some_and(is_same);
         let (table, change) = (self.table, MembershipChange::default());
         Ok(Some(EntityTies { norms, chunks_of, before, goes_on, made_from, table, change }))
     }
 }
 
-/// The name of the table of a pipeline's mentions.
-fn mentions_of(pipeline: &Pipeline) -> Result<Option<String>> {
-    Ok(derivation::of(pipeline.id, DerivationKind::Mentions)?.map(|it| it.relation.sql))
+fn graph_of(pipeline: &Pipeline) -> Result<Option<MentionGraph>> {
+    let graph = |StoredDerivation { options, relation, .. }: StoredDerivation| MentionGraph {
+        table: relation.sql,
+        finder: json!([options["entities"], options["ner_model"]]),
+    };
+    Ok(derivation::of(pipeline.id, DerivationKind::Mentions)?.map(graph))
 }
 
 impl Derivation for EntityCommunities {
@@ -222,7 +239,7 @@ impl Derivation for EntityCommunities {
         after: &[u8],
         _: i32,
     ) -> Result<Vec<DerivationItem>> {
-        let Some(graph) = mentions_of(pipeline)?.filter(|_| after.is_empty()) else {
+        let Some(graph) = graph_of(pipeline)?.filter(|_| after.is_empty()) else {
             return Ok(Vec::new());
         };
         let ties = self.ties(relation, &graph)?.map(Box::new);
@@ -231,7 +248,7 @@ impl Derivation for EntityCommunities {
     }
 
     fn count_missing(&self, pipeline: &Pipeline, _: &str, _: i64) -> Result<i64> {
-        let Some(graph) = mentions_of(pipeline)? else { return Ok(0) };
+        let Some(graph) = graph_of(pipeline)? else { return Ok(0) };
         Ok(self.due(&graph)?.is_some().into())
     }
 
@@ -303,8 +320,8 @@ impl Derivation for EntityCommunities {
         if !self.is_tolerant.get() {
             return Ok(());
         }
-        let Some(graph) = mentions_of(pipeline)? else { return Ok(()) };
-        let values = [("communities", relation), ("mentions", &graph)];
+        let Some(graph) = graph_of(pipeline)? else { return Ok(()) };
+        let values = [("communities", relation), ("mentions", graph.table.as_str())];
         sql::execute(&render(query!(communities.forget_gone), &values), &[]).map(drop)
     }
 }

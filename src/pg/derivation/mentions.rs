@@ -2,7 +2,8 @@
 //!
 //! They are made by whoever stores a chunk, in the same transaction, and go with it by a foreign key. A chunk that
 //! stays as it is keeps its mentions; one that has none is looked at again with its document, which costs
-//! microseconds, so that whatever was missed is made up for.
+//! microseconds by rules, so that whatever was missed is made up for. Where a model finds the names, it has read the chunk
+//! before.
 
 use std::ops::Range;
 
@@ -18,10 +19,12 @@ use crate::graph::walk::most_chunks_of_entity;
 use crate::graph::{EntityExtractor, EntityMention, EntityOptions, NamingText};
 use crate::pg::catalog::derivation::{self, DerivationKind, StoredDerivation};
 use crate::pg::catalog::pipeline::{self, Pipeline, Relation};
+use crate::pg::catalog::{locking, model};
 use crate::pg::changes::{intake, noted};
 use crate::pg::server::prepared;
 use crate::pg::server::sql::{self, query, render};
 use crate::pipeline::StoredChunk;
+use crate::text::token_labels::LabelledSpan;
 
 const KIND: DerivationKind = DerivationKind::Mentions;
 
@@ -56,6 +59,9 @@ pub fn alter(pipeline: &Pipeline, option: &Json) -> Result<()> {
 /// Has `option` hold for one pipeline; whether its rows are to be read again.
 fn set(pipeline: &Pipeline, option: &Json, wanted: Option<&EntityOptions>) -> Result<bool> {
     let relations = wanted.and_then(EntityOptions::column_relations);
+    if let Some(model) = wanted.and_then(|it| it.ner_model.as_deref()) {
+        model::keep_token_classifier(model)?;
+    }
     let is_begun = match (derivation::of(pipeline.id, KIND)?, wanted) {
         (None, None) => return Ok(false),
         (Some(current), None) => {
@@ -65,9 +71,13 @@ fn set(pipeline: &Pipeline, option: &Json, wanted: Option<&EntityOptions>) -> Re
             table::forget(pipeline, KIND, current.relation)?;
             return Ok(false);
         }
-        (Some(current), Some(_)) => {
+        (Some(current), Some(wanted)) => {
+            let is_other = !wanted.finds_as(&stored_options(&current.options)?);
+            if is_other {
+                forget_all(pipeline, &current.relation)?;
+            }
             derivation::set(pipeline.id, KIND, option, &current.relation.sql)?;
-            relations.is_some()
+            is_other || relations.is_some()
         }
         (None, Some(_)) => {
             create(pipeline, option)?;
@@ -77,6 +87,14 @@ fn set(pipeline: &Pipeline, option: &Json, wanted: Option<&EntityOptions>) -> Re
     column_relations::set(pipeline, relations.as_ref())?;
     extracted_relations::set(pipeline, wanted.map_or(&ExtractChoice::Kept, |it| &it.extract))?;
     Ok(is_begun)
+}
+
+/// Leaves nothing of what was found. Nobody stores chunks meanwhile, and who does it afterwards has locked them before it
+/// looks the option up, and sees the one that holds then, so that nothing comes back.
+fn forget_all(pipeline: &Pipeline, mentions: &Relation) -> Result<()> {
+    locking::lock_for_emptying(&pipeline.chunk_table, mentions)?;
+    let values = [("mentions", mentions.sql.as_str())];
+    sql::execute(&render(query!(graph.forget_all), &values), &[]).map(drop)
 }
 
 fn say_what_follows(pipeline: &Pipeline) {
@@ -122,6 +140,7 @@ fn create(pipeline: &Pipeline, option: &Json) -> Result<()> {
 pub struct MentionStore {
     relation: Relation,
     extractor: &'static dyn EntityExtractor,
+    ner_model: Option<String>,
 }
 
 impl MentionStore {
@@ -130,8 +149,8 @@ impl MentionStore {
     pub fn of(pipeline: &Pipeline) -> Result<Option<MentionStore>> {
         let stored = sql::with_latest_snapshot(|| derivation::of(pipeline.id, KIND))?;
         let opened = |StoredDerivation { options, relation, .. }: StoredDerivation| {
-            let extractor = extractor(&options)?;
-            Ok(MentionStore { relation, extractor })
+            let EntityOptions { entities, ner_model, .. } = stored_options(&options)?;
+            Ok(MentionStore { relation, extractor: entities.extractor(), ner_model })
         };
         stored.map(opened).transpose()
     }
@@ -141,12 +160,26 @@ impl MentionStore {
         &self.relation.sql
     }
 
+    /// The model that finds what chunks name, where one does.
+    pub fn ner_model(&self) -> Option<&str> {
+        self.ner_model.as_deref()
+    }
+
+    /// The names that the model of this store has found in a chunk, none where it has no model; `None` where the
+    /// chunk is still to be read by it, since another one was asked before: then all rows are read again.
+    fn found<'a>(&self, chunk: &'a StoredChunk) -> Option<&'a [LabelledSpan]> {
+        let Some(model) = &self.ner_model else { return Some(&[]) };
+        chunk.names.as_ref().filter(|it| it.model == *model).map(|it| it.names.as_slice())
+    }
+
     /// Adds what chunks name, each by its key.
     pub fn keep(&self, chunks: &[(i64, &StoredChunk)]) -> Result<()> {
         let mut rows: Vec<(i64, EntityMention)> = Vec::new();
-        for (chunk_id, StoredChunk { chunk, context, .. }) in chunks {
+        for (chunk_id, stored) in chunks {
             pgrx::check_for_interrupts!();
-            let text = NamingText { context: context.as_deref(), content: &chunk.content };
+            let Some(names) = self.found(stored) else { continue };
+            let StoredChunk { chunk, context, .. } = stored;
+            let text = NamingText { context: context.as_deref(), content: &chunk.content, names };
             let found = self.extractor.mentions(&text, &mut look_around);
             rows.extend(found.into_iter().map(|mention| (*chunk_id, mention)));
         }
@@ -167,6 +200,7 @@ impl MentionStore {
             rows.iter().map(|(_, it)| it.count as i32).collect::<Vec<_>>().into(),
             place(|span| span.start).into(),
             place(|span| span.end).into(),
+            rows.iter().map(|(_, it)| it.kind.as_deref()).collect::<Vec<_>>().into(),
         ];
         let insert = render(query!(graph.insert), &[("mentions", self.table())]);
         sql::execute(&insert, &arguments).map(drop)
@@ -189,8 +223,16 @@ pub fn look_around() {
 
 /// The extractor that the options of a stored graph name.
 pub fn extractor(stored: &Json) -> Result<&'static dyn EntityExtractor> {
-    let wanted = EntityOptions::read(stored).ok().flatten();
-    wanted.map(|it| it.entities.extractor()).ok_or_else(|| {
+    stored_options(stored).map(|it| it.entities.extractor())
+}
+
+/// Whether a model finds what the chunks of a pipeline name.
+pub fn has_model(pipeline: &Pipeline) -> Result<bool> {
+    Ok(MentionStore::of(pipeline)?.is_some_and(|store| store.ner_model.is_some()))
+}
+
+fn stored_options(stored: &Json) -> Result<EntityOptions> {
+    EntityOptions::read(stored).ok().flatten().ok_or_else(|| {
         let message = format!("options of mentions cannot be read: {stored}");
         Error::new(ErrorKind::DataCorrupted, message)
     })

@@ -360,7 +360,7 @@ impl CreateRequest<'_> {
             notice!("pipeline \"{name}\" already exists, skipping");
             return Ok(name);
         }
-        let model = model::find(self.model)?;
+        let model = model::find_and_keep(self.model)?;
         check_chunk_size(&self.chunking, &model)?;
         check_late(self.chunking.late, &model)?;
         let (contextual, situated) = match self.contextual(&model)? {

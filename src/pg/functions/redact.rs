@@ -2,35 +2,48 @@
 
 use pgrx::prelude::*;
 
+use crate::error::Result;
+use crate::pg::catalog::model;
+use crate::pg::ragd::classify;
+use crate::pg::server::error::OrReport;
 use crate::redact::redaction::{Redaction, ReplacedSpan};
 use crate::text::character_counter::CharacterCounter;
 
 type RedactionRow = (String, String, i32, i32);
 
 #[pg_extern(sql = false)]
-fn rag_redact(input: &str) -> String {
-    redacted(input).0
+fn rag_redact(input: Option<&str>, model: Option<&str>) -> Option<String> {
+    Some(redacted(input?, model).or_report().0)
 }
 
 #[pg_extern(sql = false)]
 fn rag_redactions(
-    input: &str,
+    input: Option<&str>,
+    model: Option<&str>,
 ) -> TableIterator<
     'static,
     (name!(placeholder, String), name!(kind, String), name!(start_char, i32), name!(end_char, i32)),
 > {
+    let input = input.unwrap_or_default();
     let mut counter = CharacterCounter::new(input);
-    let rows = redacted(input).1.into_iter().map(|span| row(span, &mut counter));
+    let spans = redacted(input, model).or_report().1;
+    let rows = spans.into_iter().map(|span| row(span, &mut counter));
     TableIterator::new(rows.collect::<Vec<_>>())
 }
 
-fn redacted(text: &str) -> (String, Vec<ReplacedSpan>) {
+/// `text` with placeholders for what the rules find in it, and the token classifier called `model`, if there is one.
+fn redacted(text: &str, model: Option<&str>) -> Result<(String, Vec<ReplacedSpan>)> {
     let interrupt = &mut || {
         pgrx::check_for_interrupts!();
     };
     let mut redaction = Redaction::default();
+    if let Some(model) = model.map(model::find_token_classifier).transpose()? {
+        for (text, labelled) in classify::personal_data([&model], &[text])? {
+            redaction.tell(text, labelled);
+        }
+    }
     redaction.learn(text, interrupt);
-    redaction.replace_with_spans(text, interrupt)
+    Ok(redaction.replace_with_spans(text, interrupt))
 }
 
 fn row(span: ReplacedSpan, counter: &mut CharacterCounter<'_>) -> RedactionRow {

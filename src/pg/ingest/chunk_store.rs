@@ -8,6 +8,7 @@ use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys;
 use pgrx::spi::quote_literal;
 
+use super::chunk_namer::ChunkPlace;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::pipeline::Pipeline;
 use crate::pg::catalog::view::{self, ContentColumns, ViewColumn, content_columns};
@@ -187,6 +188,24 @@ impl<'a> SqlStore<'a> {
             Ok((sql::required(row.get(1)?)?, row.get(2)?, row.get(3)?, row.get(4)?))
         })?;
         store.keep(&said)
+    }
+
+    /// The chunks of these documents that name something already.
+    pub fn named(
+        &self,
+        documents: &[Document],
+        store: &MentionStore,
+    ) -> Result<HashSet<ChunkPlace>> {
+        let statement = self.render_with(query!(chunk.named), 1, &[("mentions", store.table())]);
+        let named = sql::rows(&statement, &self.key_arrays(&keys_of(documents)), |row| {
+            let document: i64 = sql::required(row.get(1)?)?;
+            let (chunk_no, hash) = (sql::required(row.get::<i32>(2)?)?, row.get::<Vec<u8>>(3)?);
+            Ok((document as usize - 1, chunk_no, sql::required(hash)?))
+        })?;
+        let place = |(document, chunk_no, hash): (usize, i32, Vec<u8>)| {
+            Some((document, chunk_no, hash.try_into().ok()?))
+        };
+        Ok(named.into_iter().filter_map(place).collect())
     }
 
     fn forget_other(&self, keys: &[SourceKey], chunks: &[StoredChunk]) -> Result<()> {

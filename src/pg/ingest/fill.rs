@@ -5,7 +5,9 @@ use std::time::{Duration, Instant};
 
 use pgrx::prelude::*;
 
+use super::chunk_namer::ChunkNamer;
 use super::chunk_store::SqlStore;
+use super::lease_renewal::LeaseWatch;
 use crate::chunk::ChunkingMethod;
 use crate::error::{Error, Result};
 use crate::parse::ParseOptions;
@@ -16,6 +18,7 @@ use crate::pg::catalog::relation::index_vectors;
 use crate::pg::catalog::view::ViewColumn;
 use crate::pg::changes::keys::SourceKey;
 use crate::pg::derivation::context_lines::KnownLines;
+use crate::pg::derivation::mentions;
 use crate::pg::index::hnsw;
 use crate::pg::ragd::call_context::CallContext;
 use crate::pg::ragd::chunk::{RemoteChunker, fitted};
@@ -24,7 +27,7 @@ use crate::pg::ragd::parse::RemoteParser;
 use crate::pg::server::error::spi_failed;
 use crate::pg::server::sql::{self, query, render};
 use crate::pg::server::time_limit;
-use crate::pipeline::{ChunkStore, LineStore, Stages};
+use crate::pipeline::{ChunkStore, EntityNamer, LineStore, Stages};
 use crate::protocol::Lane;
 
 /// Rows read at a time.
@@ -107,6 +110,8 @@ pub struct IngestTools {
     pub contextual: bool,
     /// Whether it embeds a document as a whole and cuts it afterwards.
     pub late: bool,
+    /// The line in which chunks wait for a model that finds what they name, where one is to.
+    naming: Option<Lane>,
 }
 
 impl IngestTools {
@@ -122,7 +127,17 @@ impl IngestTools {
             embedding: Embedding::with_model(Some(&pipeline.model), context)?,
             contextual: pipeline.contextual,
             late: pipeline.chunking.late,
+            naming: mentions::has_model(pipeline)?.then_some(lane),
         })
+    }
+
+    /// What finds out what the chunks of `pipeline` name, where a model does; `watch` as [`ChunkNamer::watch`].
+    pub fn namer<'a>(
+        &self,
+        pipeline: &'a Pipeline,
+        watch: Option<LeaseWatch>,
+    ) -> Option<ChunkNamer<'a>> {
+        self.naming.map(|lane| ChunkNamer { pipeline, lane, watch })
     }
 }
 
@@ -154,11 +169,15 @@ impl<'a> Ingestion<'a> {
             Some(tools) => tools,
             None => IngestTools::of(self.pipeline, self.lane)?,
         };
-        let IngestTools { reader, chunker, embedding, contextual, late } = self.tools.insert(tools);
+        let tools = self.tools.insert(tools);
+        let mut namer = tools.namer(self.pipeline, None);
+        let namer = namer.as_mut().map(|it| it as &mut dyn EntityNamer);
+        let IngestTools { reader, chunker, embedding, contextual, late, .. } = tools;
         let (contextual, late) = (*contextual, *late);
         let mut lines = KnownLines::of(self.pipeline, None);
         let lines = lines.as_mut().map(|it| it as &mut dyn LineStore);
-        let mut stages = Stages { reader, chunker, embedder: embedding, contextual, lines, late };
+        let embedder = embedding;
+        let mut stages = Stages { reader, chunker, embedder, contextual, lines, late, namer };
         let done = crate::pipeline::ingest(&documents, &mut stages, &mut self.store)?;
         self.work.chunks += done.chunks.len();
         self.work.embedded += done.embedded;

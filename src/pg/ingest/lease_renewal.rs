@@ -77,6 +77,13 @@ pub struct LeaseRenewingEmbedder<'a> {
     pub inner: &'a mut Embedding,
     /// What it has embedded already.
     pub kept: &'a mut KeptVectors,
+    /// What keeps the lease.
+    pub watch: LeaseWatch,
+}
+
+/// Keeps the lease of rows in hand while something takes long.
+#[derive(Clone, Copy)]
+pub struct LeaseWatch {
     /// How the lease is renewed.
     pub transactions: Transactions,
     /// The pipeline whose rows these are.
@@ -95,34 +102,32 @@ impl LeaseRenewingEmbedder<'_> {
         &mut self,
         work: impl FnOnce(&Embedding, &mut Watch<'_>) -> Result<T>,
     ) -> Result<T> {
-        let LeaseRenewingEmbedder {
-            inner,
-            transactions,
-            pipeline,
-            lease,
-            renewed,
-            is_unwanted,
-            ..
-        } = self;
-        let mut watch = || {
-            if is_unwanted() {
-                let message = "worker is leaving because another session needs exclusive access to the database";
-                return Err(Error::new(ErrorKind::NotInState, message));
-            }
-            if renewed.elapsed().as_secs_f64() > queue::RENEW_AFTER {
-                let renew = || {
-                    as_superuser(|| match pipeline::hold(*pipeline)? {
-                        Some(_) => queue::renew(*pipeline, *lease),
-                        None => Ok(()),
-                    })
-                };
-                // If it can't be kept, the rows are embedded once more by another process.
-                drop(transactions.run(renew));
-                *renewed = Instant::now();
-            }
-            Ok(())
-        };
-        work(inner, &mut watch)
+        let LeaseRenewingEmbedder { inner, watch, .. } = self;
+        work(inner, &mut || watch.look())
+    }
+}
+
+impl LeaseWatch {
+    /// Renews the lease where that is due. An error where this process is to leave.
+    pub fn look(&mut self) -> Result<()> {
+        let LeaseWatch { transactions, pipeline, lease, renewed, is_unwanted } = self;
+        if is_unwanted() {
+            let message =
+                "worker is leaving because another session needs exclusive access to the database";
+            return Err(Error::new(ErrorKind::NotInState, message));
+        }
+        if renewed.elapsed().as_secs_f64() > queue::RENEW_AFTER {
+            let renew = || {
+                as_superuser(|| match pipeline::hold(*pipeline)? {
+                    Some(_) => queue::renew(*pipeline, *lease),
+                    None => Ok(()),
+                })
+            };
+            // If it can't be kept, the rows are embedded once more by another process.
+            drop(transactions.run(renew));
+            *renewed = Instant::now();
+        }
+        Ok(())
     }
 }
 

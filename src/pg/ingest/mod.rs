@@ -4,6 +4,7 @@
 //! [`batch`] its work, step by step.
 
 pub mod batch;
+pub mod chunk_namer;
 pub mod chunk_store;
 pub mod drain;
 pub mod fill;

@@ -153,7 +153,7 @@ impl PipelineAlteration<'_> {
         if let Some(unfinished) = pipeline::successor(pipeline.id)? {
             create::undo(unfinished.id)?;
         }
-        let model = model::find(Some(self.model.unwrap_or(&pipeline.model)))?;
+        let model = model::find_and_keep(Some(self.model.unwrap_or(&pipeline.model)))?;
         let chunking = pipeline.chunking.changed(self.chunking.clone())?;
         check_chunk_size(&chunking, &model)?;
         check_late(chunking.late, &model)?;

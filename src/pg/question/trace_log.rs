@@ -1,16 +1,20 @@
 //! `rag.trace_log` and `rag.feedback`.
 
+use std::collections::{BTreeSet, HashSet};
+
 use pgrx::Uuid;
 use pgrx::datum::Interval;
 use serde_json::Value;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::question::answer::Answer;
+use crate::pg::ragd::classify;
 use crate::pg::ragd::trace::TraceStep;
 use crate::pg::server::guc::TraceLevel;
 use crate::pg::server::json::Jsonb;
 use crate::pg::server::sql::query;
 use crate::pg::server::{random, role, sql, transaction};
+use crate::protocol::ModelRef;
 use crate::redact::json;
 use crate::redact::redaction::Redaction;
 
@@ -95,11 +99,33 @@ impl TracedWords {
             steps: Some(steps_of(steps, true)),
         };
         let hides_pii = steps.is_empty() || steps.iter().any(|step| step.hides_pii);
-        if hides_pii { words.redacted() } else { words }
+        if !hides_pii {
+            return words;
+        }
+        let models = steps.iter().flat_map(|step| &step.redact_models);
+        let models: HashSet<&ModelRef> = models.collect();
+        // Words of which a model cannot say whose they are are not kept. The answer is there, and paid for.
+        words.told_by(models).map(|redaction| words.redacted(redaction)).unwrap_or_default()
     }
 
-    fn redacted(mut self) -> TracedWords {
-        let redaction = &mut Redaction::default();
+    /// What these models find in the words.
+    fn told_by(&self, models: HashSet<&ModelRef>) -> Result<Redaction> {
+        let mut redaction = Redaction::default();
+        if models.is_empty() {
+            return Ok(redaction);
+        }
+        let plain = [&self.question, &self.answer].into_iter().flatten().map(String::as_str);
+        let nested = [&self.citations, &self.steps].into_iter().flatten().flat_map(json::strings);
+        let texts: BTreeSet<&str> = plain.chain(nested).collect();
+        let texts: Vec<&str> = texts.into_iter().collect();
+        for (text, found) in classify::personal_data(models, &texts)? {
+            redaction.tell(text, found);
+        }
+        Ok(redaction)
+    }
+
+    fn redacted(mut self, mut redaction: Redaction) -> TracedWords {
+        let redaction = &mut redaction;
         let look: &mut dyn FnMut() = &mut || {
             pgrx::check_for_interrupts!();
         };

@@ -62,6 +62,11 @@ impl Embedding {
         Ok(Embedding { model, provider, context })
     }
 
+    /// Whether a model finds the personal data that its provider does not get to read.
+    pub fn redacts_by_model(&self) -> bool {
+        self.provider.as_ref().is_some_and(|it| it.special.redact_model.is_some())
+    }
+
     fn request(&self, texts: &[String], kind: EmbeddingKind) -> Request {
         let (lane, texts) = (self.context.lane, texts.to_vec());
         match self.provider.clone() {

@@ -13,6 +13,7 @@ pub mod cache;
 pub mod call_context;
 
 pub mod chunk;
+pub mod classify;
 pub mod embed;
 pub mod generate;
 pub mod llm;

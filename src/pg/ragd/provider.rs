@@ -16,6 +16,7 @@ use pgrx::prelude::*;
 
 use super::{trace, usage};
 use crate::error::{Error, ErrorKind, Result};
+use crate::pg::catalog::model;
 use crate::pg::server::error::OrReport;
 use crate::pg::server::sql::{self, query};
 use crate::pg::server::syscache;
@@ -26,7 +27,7 @@ use crate::protocol::{
 };
 
 const WRAPPER: &str = "rag_llm";
-const SERVER_OPTIONS: [&str; 17] = [
+const SERVER_OPTIONS: [&str; 18] = [
     "api",
     "base_url",
     "model",
@@ -44,6 +45,7 @@ const SERVER_OPTIONS: [&str; 17] = [
     "tokenizer",
     "tools",
     "redact",
+    "redact_model",
 ];
 const KEY_OPTIONS: [&str; 3] = ["api_key", "api_key_file", "api_key_env"];
 
@@ -108,6 +110,8 @@ fn read(name: &str, server: ForeignServer, model: Option<&str>) -> Result<Provid
     };
     let mut special = options.special()?;
     special.file = local::file(&api, &model)?;
+    let finder = options.text("redact_model");
+    special.redact_model = finder.as_deref().map(model::find_token_classifier).transpose()?;
     let config = ProviderConfig {
         name: name.to_owned(),
         base_url: base_url.unwrap_or_else(|| local::address(&special)),
@@ -122,7 +126,7 @@ fn read(name: &str, server: ForeignServer, model: Option<&str>) -> Result<Provid
         network: transport::network(&options, server.owner),
     };
     if config.special.redact != RedactionPolicy::Nothing {
-        trace::hides_pii();
+        trace::hides_pii(config.special.redact_model.as_ref());
     }
     usage::prepare(&config)?;
     Ok(config)
@@ -342,7 +346,12 @@ impl OptionList {
             tokens => Some(tokens),
         };
         let (tools, redact) = (self.tools()?, self.redact()?);
-        Ok(Special { key_header, num_ctx, file: None, tools, redact })
+        if redact == RedactionPolicy::Nothing && self.text("redact_model").is_some() {
+            return Err(Error::invalid("redact_model is for servers with redact 'pii'").hint(
+                "Add the option redact 'pii', which finds personal data by rules beside the model.",
+            ));
+        }
+        Ok(Special { key_header, num_ctx, file: None, tools, redact, redact_model: None })
     }
 
     fn tools(&self) -> Result<ToolCalling> {

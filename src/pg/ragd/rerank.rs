@@ -66,7 +66,9 @@ impl Reranker {
         }
         Ok(match model.task {
             ModelTask::Embed => Reranker::LateInteraction(model.reference),
-            ModelTask::Rerank => Reranker::CrossEncoder(model.reference),
+            ModelTask::Rerank | ModelTask::ClassifyTokens => {
+                Reranker::CrossEncoder(model.reference)
+            }
         })
     }
 

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 
 use super::usage::{self, Usage};
 use crate::error::Result;
+use crate::protocol::ModelRef;
 
 thread_local! {
     static RECORDER: RefCell<Option<Recorder>> = const { RefCell::new(None) };
@@ -38,6 +39,8 @@ pub struct TraceStep {
     pub usage: Usage,
     /// Whether a server was to be called from which personal data are kept.
     pub hides_pii: bool,
+    /// The models that find personal data for these servers.
+    pub redact_models: Vec<ModelRef>,
 }
 
 #[derive(Default)]
@@ -134,6 +137,7 @@ pub fn go_on(steps: &mut Vec<TraceStep>, later: Vec<TraceStep>) {
         whole.ms += end.ms;
         whole.usage = whole.usage.plus(&end.usage);
         whole.hides_pii |= end.hides_pii;
+        whole.redact_models.extend(end.redact_models);
     }
     steps.extend(later);
 }
@@ -158,9 +162,15 @@ pub fn words(words: impl FnOnce() -> String) {
     in_step(|step| step.text = Some(words()));
 }
 
-/// Says that the step under way has to do with a server from which personal data are kept.
-pub fn hides_pii() {
-    in_step(|step| step.hides_pii = true);
+/// Says that the step under way has to do with a server from which personal data are kept, as far as the rules and `model`
+/// find them.
+pub fn hides_pii(model: Option<&ModelRef>) {
+    in_step(|step| {
+        step.hides_pii = true;
+        let is_new = |model: &&ModelRef| !step.redact_models.contains(model);
+        let new = model.filter(is_new).cloned();
+        step.redact_models.extend(new);
+    });
 }
 
 fn is_recording() -> bool {
@@ -206,7 +216,7 @@ fn end() {
 impl TraceStep {
     /// As it is kept; without words of users if it `is_full`, no words are left out.
     pub fn to_json(&self, is_full: bool) -> Value {
-        let TraceStep { depth, stage, detail, text, rows, ms, usage, hides_pii: _ } = self;
+        let TraceStep { depth, stage, detail, text, rows, ms, usage, .. } = self;
         let mut json = json!({
             "stage": stage,
             "depth": depth,

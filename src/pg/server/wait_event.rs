@@ -53,7 +53,7 @@ impl Drop for Waiting {
 
 fn place(request: &Request) -> usize {
     match request {
-        Request::Embed { .. } | Request::EmbedInPlace { .. } => 1,
+        Request::Embed { .. } | Request::EmbedInPlace { .. } | Request::ClassifyTokens { .. } => 1,
         Request::Rerank { .. } | Request::RerankByReader { .. } | Request::ScoreSpans { .. } => 2,
         Request::Chunk { .. } => 3,
         Request::Parse { .. } => 4,

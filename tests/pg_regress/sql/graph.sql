@@ -104,6 +104,10 @@ SELECT fails($$SELECT * FROM rag_retrieve('tea', options => '{"retrieve": {"grap
 SELECT fails($$SELECT rag_alter_pipeline('band', options => '{"graph": true}')$$);
 SELECT fails($$SELECT rag_alter_pipeline('band', options => '{"graph": {}}')$$);
 SELECT fails($$SELECT rag_alter_pipeline('band', options => '{"graph": {"entities": "llm"}}')$$);
+SELECT fails($$SELECT rag_alter_pipeline('band', options => '{"graph": {"entities": "ner"}}')$$);
+SELECT fails($$SELECT rag_alter_pipeline('band', options => '{"graph": {"entities": "rules", "ner_model": "names"}}')$$);
+SELECT fails($$SELECT rag_alter_pipeline('band', options => '{"graph": {"entities": "ner", "ner_model": "nobody"}}')$$);
+SELECT fails($$SELECT rag_alter_pipeline('band', options => '{"graph": {"entities": "ner", "ner_model": "all-minilm-l6-v2"}}')$$);
 
 -- Off and on again: the mentions are those of before, and nothing is embedded.
 CREATE TABLE before AS SELECT * FROM band_rag_chunks_mentions;

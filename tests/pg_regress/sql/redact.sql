@@ -30,5 +30,16 @@ SELECT fails($$CREATE SERVER bad FOREIGN DATA WRAPPER rag_llm OPTIONS (redcat 'p
 CREATE SERVER good FOREIGN DATA WRAPPER rag_llm OPTIONS (api 'openai', base_url 'http://127.0.0.1:9/v1', model 'm', redact 'pii', max_retries '0');
 SELECT fails($$ALTER SERVER good OPTIONS (SET redact 'PII')$$);
 SELECT line ~ '^38000: provider "good" cannot be reached' FROM fails($$SELECT rag_generate('Who is anna@example.com?', 'good')$$) AS line WHERE line !~ '^(HINT|DETAIL)';
-ALTER SERVER good OPTIONS (DROP redact);
+
+-- A model that finds more, which must be a token classifier.
+SELECT fails($$CREATE SERVER bad FOREIGN DATA WRAPPER rag_llm OPTIONS (redact_model 'names')$$);
+ALTER SERVER good OPTIONS (ADD redact_model 'names');
+SELECT fails($$SELECT rag_generate('Who is anna lind?', 'good')$$);
+ALTER SERVER good OPTIONS (SET redact_model 'all-minilm-l6-v2');
+SELECT fails($$SELECT rag_generate('Who is anna lind?', 'good')$$);
+SELECT fails($$ALTER SERVER good OPTIONS (DROP redact)$$);
+SELECT fails($$SELECT rag_redact('anna lind', 'names')$$);
+SELECT fails($$SELECT * FROM rag_redactions('anna lind', 'all-minilm-l6-v2')$$);
+SELECT rag_redact(NULL, 'names') IS NULL, rag_redact('a@b.de', NULL);
+ALTER SERVER good OPTIONS (DROP redact_model, DROP redact);
 DROP SERVER good;

@@ -12,12 +12,14 @@ use crate::pg::changes::keys::SourceKey;
 use crate::pg::derivation::context_lines::KnownLines;
 use crate::pg::ingest::chunk_store::SqlStore;
 use crate::pg::ingest::fill::IngestTools;
-use crate::pg::ingest::lease_renewal::{KeptVectors, LeaseRenewingEmbedder};
+use crate::pg::ingest::lease_renewal::{KeptVectors, LeaseRenewingEmbedder, LeaseWatch};
 use crate::pg::ingest::queue::{self, ClaimFilter, Claimed};
 use crate::pg::server::role::as_superuser;
 use crate::pg::server::transaction::{Failure, Outcome, Transactions, caught};
 use crate::pg::server::{guc, random};
-use crate::pipeline::{ChunkStore, Document, LineStore, Stages, StoredChunk, Vectors, prepare};
+use crate::pipeline::{
+    ChunkStore, Document, EntityNamer, LineStore, Stages, StoredChunk, Vectors, prepare,
+};
 use crate::protocol::Lane;
 use crate::scheduling::backoff::{Backoff, jittered};
 use crate::scheduling::bisection::{self, Cause};
@@ -122,15 +124,16 @@ impl BatchJob {
         let bytes: usize = documents.iter().map(Document::bytes).sum();
         known.extend(self.embedded.iter().map(|(hash, vector)| (*hash, vector.clone())));
         let Batch { pipeline, lease, tools, .. } = &mut self.batch;
-        let mut embedder = LeaseRenewingEmbedder {
-            inner: &mut tools.embedding,
-            kept: &mut self.kept,
+        let watch = LeaseWatch {
             transactions: self.transactions,
             pipeline: pipeline.id,
             lease: *lease,
             renewed: begun,
             is_unwanted: self.is_unwanted,
         };
+        let mut namer = tools.namer(pipeline, Some(watch));
+        let mut embedder =
+            LeaseRenewingEmbedder { inner: &mut tools.embedding, kept: &mut self.kept, watch };
         let mut lines = KnownLines::of(pipeline, Some(self.transactions));
         let mut stages = Stages {
             reader: &mut tools.reader,
@@ -139,6 +142,7 @@ impl BatchJob {
             contextual: tools.contextual,
             lines: lines.as_mut().map(|it| it as &mut dyn LineStore),
             late: tools.late,
+            namer: namer.as_mut().map(|it| it as &mut dyn EntityNamer),
         };
         let prepared = caught(|| prepare(&documents, known, &mut stages))?;
         // What had vectors already takes no time.

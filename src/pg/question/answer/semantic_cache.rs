@@ -59,7 +59,7 @@ impl SemanticLookup {
         }
         Ok(Some(SemanticLookup {
             question: question.to_owned(),
-            scope: scope(search, writing, provider)?,
+            scope: scope(question, search, writing, provider)?,
             vector: vector(question, search)?,
             at_least: writing.cache_similarity,
         }))
@@ -87,17 +87,29 @@ impl SemanticLookup {
 }
 
 /// All that decides an answer besides the question and what was found.
-fn scope(search: &FederatedSearch, writing: &Writing, provider: &ProviderConfig) -> Result<String> {
+fn scope(
+    question: &str,
+    search: &FederatedSearch,
+    writing: &Writing,
+    provider: &ProviderConfig,
+) -> Result<String> {
     let generations = search.generations();
     let template = write::template_of(writing)?;
     let Writing { sampling, max_tokens, own_knowledge, .. } = writing;
+    // Two questions about two persons may have one vector then, and no rule tells them apart.
+    let is_hidden = embedding(search)?.redacts_by_model();
+    let alone = if is_hidden { Some(question) } else { None };
     Ok(cache::of_caller(&format!(
-        "answer {generations:?} {provider:?} {template:?} {sampling:?} {max_tokens:?} {own_knowledge}"
+        "answer {generations:?} {provider:?} {template:?} {sampling:?} {max_tokens:?} {own_knowledge} {alone:?}"
     )))
 }
 
+fn embedding(search: &FederatedSearch) -> Result<Embedding> {
+    Embedding::with_model(Some(search.model()), search.context)
+}
+
 fn vector(question: &str, search: &FederatedSearch) -> Result<Vec<f32>> {
-    let mut embedding = Embedding::with_model(Some(search.model()), search.context)?;
+    let mut embedding = embedding(search)?;
     Ok(embedding.embed(&[question.to_owned()], EmbeddingKind::Query)?.swap_remove(0))
 }
 
