@@ -88,6 +88,18 @@ SELECT summaries('Summarise the rules on leave.', '{}') AS before_the_worker;
 CALL rag_run('handbook');
 SELECT count(*) FROM handbook_rag_chunks_tree;
 
+-- Which documents have changed is noted with their chunks, and nothing is left of it.
+SELECT (SELECT count(*) FROM rag.tree_root) AS roots, (SELECT count(*) FROM rag.tree_change) AS changes, (SELECT count(*) FROM rag.tree_candidate) AS candidates;
+INSERT INTO handbook VALUES (5, 'Lockers are opened with a card.');
+BEGIN;
+DELETE FROM handbook WHERE id = 5;
+ROLLBACK;
+CALL rag_run('handbook');
+SELECT count(*) FROM rag.tree_root AS r JOIN handbook_rag_chunks_tree AS t ON t.node_hash = r.root AND t.is_root;
+DELETE FROM handbook WHERE id = 5;
+CALL rag_run('handbook');
+SELECT count(*) FROM rag.tree_root;
+
 -- Rights.
 GRANT SELECT ON handbook, handbook_rag, handbook_rag_chunks TO regress_reader;
 SET ROLE regress_reader;
@@ -103,6 +115,7 @@ RESET ROLE;
 -- Off and on again, and in a new generation.
 SELECT rag_alter_pipeline('handbook', options => '{"tree": false}');
 SELECT to_regclass('handbook_rag_chunks_tree'), count(*) FROM rag.derivation;
+SELECT count(*) FROM rag.tree_root;
 SELECT * FROM rag_summary('2');
 BEGIN;
 SELECT rag_alter_pipeline('handbook', options => '{"tree": {}}');
