@@ -190,6 +190,41 @@ FROM (SELECT t.node_hash, t.content, 1 OPERATOR(pg_catalog.-) (t.embedding OPERA
       LIMIT $2) AS n
 ORDER BY n.similarity DESC, n.node_hash
 
+-- name: nearest_below
+-- As `nearest`, from the roots down: of the roots, and then of the children of those that were kept, the nearest are kept.
+-- $4: how many of a level.
+WITH RECURSIVE reached AS (
+    (SELECT t.node_hash, t.level, t.children, t.content, 1 OPERATOR(pg_catalog.-) (t.embedding OPERATOR({vector}.<=>) $1) AS similarity
+     FROM {tree} AS t
+     WHERE t.is_root AND t.embedding IS NOT NULL
+        AND NOT EXISTS (
+            SELECT FROM pg_catalog.unnest(t.leaves) AS leaf (hash)
+            WHERE NOT EXISTS (SELECT FROM {chunk_table} AS c
+                              JOIN {view} AS v ON v.chunk_id OPERATOR(pg_catalog.=) c.chunk_id
+                              WHERE c.content_hash OPERATOR(pg_catalog.=) leaf.hash AND {filter}))
+     ORDER BY t.embedding OPERATOR({vector}.<=>) $1
+     LIMIT $4)
+    UNION
+    (SELECT b.node_hash, b.level, b.children, b.content, b.similarity
+     FROM (SELECT DISTINCT ON (t.node_hash) t.node_hash, t.level, t.children, t.content,
+                  1 OPERATOR(pg_catalog.-) (t.embedding OPERATOR({vector}.<=>) $1) AS similarity
+           FROM reached AS r
+           CROSS JOIN LATERAL pg_catalog.unnest(r.children) AS child (hash)
+           JOIN {tree} AS t ON t.node_hash OPERATOR(pg_catalog.=) child.hash
+           WHERE r.level OPERATOR(pg_catalog.>) 1 AND t.embedding IS NOT NULL
+        AND NOT EXISTS (
+            SELECT FROM pg_catalog.unnest(t.leaves) AS leaf (hash)
+            WHERE NOT EXISTS (SELECT FROM {chunk_table} AS c
+                              JOIN {view} AS v ON v.chunk_id OPERATOR(pg_catalog.=) c.chunk_id
+                              WHERE c.content_hash OPERATOR(pg_catalog.=) leaf.hash AND {filter}))) AS b
+     ORDER BY b.similarity DESC, b.node_hash
+     LIMIT $4)
+)
+SELECT r.node_hash, r.content, r.similarity
+FROM reached AS r
+ORDER BY r.similarity DESC, r.node_hash
+LIMIT $2
+
 -- name: quoted
 -- The chunks that summaries quote, each with the nearest to the question first: node, row, chunk, its number, where it
 -- stands, and its text. $1: the question's vector, $2: hashes of nodes, $3: the filter's values.

@@ -268,6 +268,58 @@ fn a_run_reads_what_has_changed_and_no_other_document() {
     assert_eq!([ROOTLESS, ORPHANS, MISTAKEN, NOTED].map(|it| count(&mut client, it)), [0; 4]);
 }
 
+#[test]
+fn from_the_root_down_an_unlimited_beam_finds_what_all_levels_have() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let mut client = cluster.connect();
+    client.batch_execute(SETUP).unwrap();
+    client
+        .batch_execute("DELETE FROM report WHERE id > 30; INSERT INTO report VALUES (500, 'The mill of the valley is closed.')")
+        .unwrap();
+    client.batch_execute(CREATE).unwrap();
+    check(&mut client);
+    // A document that becomes part of another, and one that becomes a part of what it was.
+    client
+        .batch_execute(
+            "UPDATE report SET body = (SELECT string_agg(part(3, p), E'\n\n' ORDER BY p) FROM generate_series(1, 5) AS p) WHERE id = 3;
+             UPDATE report SET body = body || E'\n\n' || part(4, 13) WHERE id = 4",
+        )
+        .unwrap();
+    check(&mut client);
+    client
+        .batch_execute(
+            r#"CREATE FUNCTION summaries(question text, beam integer) RETURNS jsonb LANGUAGE sql
+               RETURN (SELECT jsonb_agg(c -> 'summary_id')
+                       FROM rag_answer_details(question, 'report', options => jsonb_build_object('retrieve',
+                                jsonb_build_object('tree', 'on', 'tree_beam', beam))) AS a,
+                            jsonb_array_elements(a.context) AS c WHERE c ? 'summary_id')"#,
+        )
+        .unwrap();
+    let questions = "unnest(ARRAY['Summarise report 7.', 'What does bread cost in street 11?', 'Overview of the mills in report 3', 'wheat']) AS q";
+    let other = format!(
+        "SELECT count(*) FROM {questions} WHERE summaries(q, 10000) IS DISTINCT FROM summaries(q, NULL)"
+    );
+    assert_eq!(count(&mut client, &other), 0);
+    // One of each level: a root, and one of its children where it has any.
+    let narrow = format!(
+        "SELECT count(*) FROM {questions} WHERE jsonb_array_length(summaries(q, 1)) NOT BETWEEN 1 AND 3"
+    );
+    assert_eq!(count(&mut client, &narrow), 0);
+    // A row that is hidden hides its root, and what is reached from there alone.
+    client
+        .batch_execute(
+            "CREATE ROLE guest; GRANT SELECT ON report TO guest;
+             GRANT SELECT ON report_rag, report_rag_chunks, report_rag_chunks_tree TO guest;
+             ALTER TABLE report ENABLE ROW LEVEL SECURITY; CREATE POLICY half ON report USING (id % 2 = 0);
+             GRANT EXECUTE ON FUNCTION summaries TO guest; SET ROLE guest",
+        )
+        .unwrap();
+    let seen = format!(
+        "SELECT count(*) FROM {questions} WHERE summaries(q, 10000) IS DISTINCT FROM summaries(q, NULL) OR summaries(q, 10000) IS NULL"
+    );
+    assert_eq!(count(&mut client, &seen), 0);
+}
+
 /// Summaries that an answer has read.
 const READ: &str = "
     SELECT count(*) FROM rag_answer_details('Summarise what the reports say of bread.', 'report') AS a,

@@ -67,6 +67,10 @@ SELECT summaries('Summarise the rules on leave.', '{}') AS auto,
        summaries('When is leave asked for?', '{}') AS fact,
        summaries('When is leave asked for?', '{"retrieve": {"tree": "on"}}') AS "on",
        summaries('Summarise the rules on leave.', '{"retrieve": {"mode": "lexical"}}') AS lexical;
+SELECT summaries('Summarise the rules on leave.', '{"retrieve": {"tree_beam": 1}}') AS beam,
+       summaries('Summarise the rules on leave.', '{"retrieve": {"tree_beam": 10000}}') AS unlimited;
+SELECT summaries('Summarise the rules on leave.', '{"retrieve": {"tree_beam": 0}}');
+SELECT summaries('Summarise the rules on leave.', '{"retrieve": {"tree_beam": 2, "filter": {"lang": "de"}}}') AS hidden_by_filter;
 SELECT summaries('Summarise the rules on leave.', '{"retrieve": {"filter": {"lang": "de"}}}') AS hidden_by_filter;
 SELECT summaries('Summarise the rules on leave.', '{"retrieve": {"tree": "perhaps"}}');
 SELECT count(*) FROM rag_retrieve('Summarise the rules on leave.', 'handbook', options => '{"retrieve": {"tree": "on"}}');
