@@ -118,7 +118,8 @@ measures: setup ## what the code measures: lengths, unsafe blocks, statements
 demo: setup ## load this project's manual into PostgreSQL 18 and ask it ten questions; with SERVE=1 more of them in a browser
 	@scripts/demo.sh
 
-pictures: setup ## the pictures of the chat page in docs/; INSTALL=1 gets Debian packages
+pictures: setup ## the pictures in docs/: of the chat page, of a graph and a tree; INSTALL=1 gets Debian packages
+	@scripts/pictures.sh $(firstword $(PG))
 	@$(ENV) PG_CONFIG=$$(tree_pg_config $(firstword $(PG))) scripts/install.sh; \
 	    scripts/clients.sh pictures $(firstword $(PG)) $(ARGS)
 
