@@ -17,7 +17,7 @@ export PG_CONFIG DESTDIR
 ENV := source scripts/env.sh; forget_other_checkout;
 each = for version in $(PG); do scripts/test.sh $(1) $$version; done
 
-.PHONY: help setup setup-llm llama build server install uninstall check test test-unit test-pg test-sql test-system test-server test-browser test-mcp test-drivers test-llm test-fresh test-deb test-image differential fuzz lint licenses docs deb measures demo pictures bench bench-index bench-bm25 bench-chunking bench-latency bench-local-model bench-pipeline bench-fairness bench-retrieve bench-server bench-shards bench-text-to-sql clean
+.PHONY: help setup setup-llm llama build server install uninstall check test test-unit test-pg test-sql test-system test-server test-browser test-mcp test-drivers test-llm test-fresh test-deb test-image differential fuzz lint licenses docs deb measures demo pictures bench bench-index bench-bm25 bench-chunking bench-latency bench-local-model bench-pipeline bench-fairness bench-graph bench-retrieve bench-server bench-shards bench-text-to-sql clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' Makefile | awk -F '\t' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -158,6 +158,9 @@ bench-latency: setup ## a hybrid question beside the same by hand in Python, as 
 bench-retrieve: setup ## what retrieval finds on judged sets, as in ARGS="scifact pgdocs14" or "all"
 	@$(ENV) pg_config=$$(tree_pg_config $(firstword $(PG))); PG_CONFIG=$$pg_config scripts/install.sh; \
 	    PG_RAG_PG_CONFIG=$$pg_config cargo bench --bench retrieve -- $(ARGS)
+
+bench-graph: ## graph, communities and trees: what a walk finds, what is tied, what of a chapter is read; as in ARGS="squad_train_sample scifact"
+	@$(MAKE) --no-print-directory bench-retrieve ARGS="--graph --themes $(or $(ARGS),hotpotqa500)"
 
 bench-server: setup ## what rag-server adds to a statement, and what many readers at once cost it, as in ARGS=1000
 	@$(ENV) PG_CONFIG=$$(tree_pg_config $(firstword $(PG))) scripts/install.sh; \
