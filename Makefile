@@ -17,7 +17,7 @@ export PG_CONFIG DESTDIR
 ENV := source scripts/env.sh; forget_other_checkout;
 each = for version in $(PG); do scripts/test.sh $(1) $$version; done
 
-.PHONY: help setup setup-llm llama build server install uninstall check test test-unit test-pg test-sql test-system test-server test-browser test-mcp test-drivers test-llm test-fresh test-deb test-rpm test-image differential fuzz lint licenses docs deb rpm measures demo pictures bench bench-index bench-bm25 bench-chunking bench-latency bench-local-model bench-pipeline bench-fairness bench-retrieve bench-server bench-shards bench-text-to-sql clean
+.PHONY: help setup setup-llm llama build server install uninstall check test test-unit test-pg test-sql test-system test-server test-browser test-mcp test-drivers test-llm test-fresh test-deb test-rpm test-image differential fuzz lint licenses docs deb rpm measures demo pictures bench bench-index bench-bm25 bench-chunking bench-latency bench-local-model bench-pipeline bench-fairness bench-graph bench-retrieve bench-server bench-shards bench-text-to-sql clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' Makefile | awk -F '\t' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -124,7 +124,8 @@ measures: setup ## what the code measures: lengths, unsafe blocks, statements
 demo: setup ## load this project's manual into PostgreSQL 18 and ask it ten questions; with SERVE=1 more of them in a browser
 	@scripts/demo.sh
 
-pictures: setup ## the pictures of the chat page in docs/; INSTALL=1 gets Debian packages
+pictures: setup ## the pictures in docs/: of the chat page, of a graph and a tree; INSTALL=1 gets Debian packages
+	@scripts/pictures.sh $(firstword $(PG))
 	@$(ENV) PG_CONFIG=$$(tree_pg_config $(firstword $(PG))) scripts/install.sh; \
 	    scripts/clients.sh pictures $(firstword $(PG)) $(ARGS)
 
@@ -163,6 +164,9 @@ bench-latency: setup ## a hybrid question beside the same by hand in Python, as 
 bench-retrieve: setup ## what retrieval finds on judged sets, as in ARGS="scifact pgdocs14" or "all"
 	@$(ENV) pg_config=$$(tree_pg_config $(firstword $(PG))); PG_CONFIG=$$pg_config scripts/install.sh; \
 	    PG_RAG_PG_CONFIG=$$pg_config cargo bench --bench retrieve -- $(ARGS)
+
+bench-graph: ## graph, communities and trees: what a walk finds, what is tied, what of a chapter is read; as in ARGS="squad_train_sample scifact"
+	@$(MAKE) --no-print-directory bench-retrieve ARGS="--graph --themes $(or $(ARGS),hotpotqa500)"
 
 bench-server: setup ## what rag-server adds to a statement, and what many readers at once cost it, as in ARGS=1000
 	@$(ENV) PG_CONFIG=$$(tree_pg_config $(firstword $(PG))) scripts/install.sh; \

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! make bench-retrieve ARGS="[SET ...] [--configurations JSON | --rerank NAME ...] [--split NAME] [--questions N]
-//!     [--chunking JSON] [--contextual] [--graph]"
+//!     [--chunking JSON] [--contextual] [--graph] [--themes]"
 //! ```
 //!
 //! Sets (scifact where none is named, `all` for all of them):
@@ -15,7 +15,8 @@
 //! `rag_eval` asks all its questions under each configuration. The figures stand beside those of other
 //! ways, measured on the same sets with programs of their own: BM25 as Lucene has it, vectors
 //! alone, and both fused by reciprocal rank in Python. With `--graph` the pipelines keep what their chunks name, and hybrid
-//! searches with and without a walk are compared; how large the mentions are is said, too. Goals are printed beside what was measured, and
+//! searches with and without a walk are compared; how large the mentions are, and how long communities take, is said, too. `--themes`
+//! asks for the whole of chapters, with summaries of trees and without. Goals are printed beside what was measured, and
 //! missing one fails nothing.
 //!
 //! The server runs in a temporary folder (`TMPDIR`) with the PostgreSQL that `PG_RAG_PG_CONFIG` names.
@@ -39,6 +40,7 @@ mod baseline;
 mod figures;
 mod sets;
 mod settings;
+mod themes;
 
 use std::time::Instant;
 
@@ -73,9 +75,21 @@ fn main() {
         let measured = Set::read(&folder, name, settings.split.as_deref())
             .and_then(|set| measure(&cluster, &set, &settings, &mut report));
         if let Err(error) = measured {
-            report.note(&format!("{name}: {error}"));
+            report.note(&format!("{name}: {}", whole(&*error)));
         }
     }
+    if settings.has_themes {
+        report.heading("questions for a whole chapter");
+        if let Err(error) = themes::measure(&cluster, &folder, &mut report) {
+            report.note(&format!("themes: {}", whole(&*error)));
+        }
+    }
+}
+
+/// What an error says, with what is behind it.
+fn whole(error: &(dyn std::error::Error + 'static)) -> String {
+    let behind = error.source().map_or_else(String::new, |it| format!(": {it}"));
+    format!("{error}{behind}")
 }
 
 fn measure(cluster: &Cluster, set: &Set, settings: &Settings, report: &mut Report) -> Result<()> {
@@ -86,6 +100,7 @@ fn measure(cluster: &Cluster, set: &Set, settings: &Settings, report: &mut Repor
     let chunks: i64 = client.query_one("SELECT count(*) FROM doc_rag_chunks", &[])?.get(0);
     if settings.has_graph {
         report.note(&mentions(&mut client)?);
+        report.note(&communities(&mut client)?);
     }
     let questions = load(&mut client, set, settings.questions)?;
     report.note(&format!(
@@ -152,6 +167,21 @@ fn mentions(client: &mut Client) -> Result<String> {
     let [count, entities, size, chunks] = [0, 1, 2, 3].map(|at| row.get::<_, i64>(at));
     let share = 100.0 * size as f64 / chunks as f64;
     Ok(format!("{count} mentions of {entities} entities, {share:.1} % of the size of the chunks"))
+}
+
+/// How many communities there are, and how long finding them takes.
+fn communities(client: &mut Client) -> Result<String> {
+    let started = Instant::now();
+    client.batch_execute("SELECT rag_alter_pipeline('doc', options => '{\"communities\": {}}')")?;
+    client.batch_execute("CALL rag_run('doc')")?;
+    let found = started.elapsed().as_secs_f64();
+    let query = "SELECT count(DISTINCT community), count(DISTINCT norm), coalesce(max(level), 0) + 1 FROM doc_rag_chunks_communities";
+    let row = client.query_one(query, &[])?;
+    let (count, entities, levels) =
+        (row.get::<_, i64>(0), row.get::<_, i64>(1), row.get::<_, i32>(2));
+    Ok(format!(
+        "{count} communities of {entities} entities on {levels} levels, found in {found:.1} s"
+    ))
 }
 
 /// The questions, or the first so many; their number.

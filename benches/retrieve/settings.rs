@@ -23,6 +23,7 @@ const OVER_GRAPH: &str = r#"{"hybrid": {"retrieve": {"graph": "off"}}, "graph": 
 /// --chunking JSON        how documents are cut, as rag_create_pipeline takes it
 /// --contextual           with the title of a document as the context of its chunks
 /// --graph                with a graph; unless --configurations says otherwise, searches with and without a walk
+/// --themes               how much of a chapter is read for a question for all of it, with trees and without
 /// --questions N          so many of the questions, chosen at random but always the same
 /// ```
 pub struct Settings {
@@ -36,6 +37,8 @@ pub struct Settings {
     pub is_contextual: bool,
     /// Whether the pipeline keeps what its chunks name.
     pub has_graph: bool,
+    /// Whether questions for the whole of a chapter are asked.
+    pub has_themes: bool,
 }
 
 impl Settings {
@@ -48,6 +51,7 @@ impl Settings {
             chunking: None,
             is_contextual: false,
             has_graph: false,
+            has_themes: false,
         };
         let (mut configurations, mut rerankers) = (None, Vec::new());
         let mut parser = lexopt::Parser::from_env();
@@ -61,6 +65,7 @@ impl Settings {
                 Long("chunking") => settings.chunking = Some(parser.value()?.string()?),
                 Long("contextual") => settings.is_contextual = true,
                 Long("graph") => settings.has_graph = true,
+                Long("themes") => settings.has_themes = true,
                 Long("questions") => settings.questions = Some(parser.value()?.parse()?),
                 Value(name) if name == "all" => {
                     settings.sets.extend(sets::NAMES.map(str::to_owned));
@@ -77,7 +82,7 @@ impl Settings {
             None if settings.has_graph => OVER_GRAPH.to_owned(),
             None => CONFIGURATIONS.to_owned(),
         };
-        if settings.sets.is_empty() {
+        if settings.sets.is_empty() && !settings.has_themes {
             settings.sets.push(sets::NAMES[0].to_owned());
         }
         Ok(settings)

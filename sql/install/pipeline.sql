@@ -81,7 +81,7 @@ COMMENT ON COLUMN rag.derivation.empty IS 'those of them of which nothing came t
 COMMENT ON COLUMN rag.derivation.dropped IS 'of extracted_relations, those that the language model has said and the text does not state; 0 of others';
 COMMENT ON COLUMN rag.derivation.missing IS 'chunks about which it is still to be asked, and of tree, documents that have no summary, counted up to 1,000,000 when a worker began; of communities, 1 where they are to be made; NULL before that, and of mentions and relations';
 COMMENT ON COLUMN rag.derivation.last_done_at IS 'when something was made last; NULL before the first time, and of mentions and relations';
-COMMENT ON COLUMN rag.derivation.state IS 'of communities, what they were made of: options, last chunk and number of mentions; NULL of others. Superusers alone read it';
+COMMENT ON COLUMN rag.derivation.state IS 'of communities, what they were made of: options, last chunk and number of mentions; of tree, in which template and by which language model all documents are summed up, or are to be; NULL of others. Superusers alone read it';
 
 -- Seen with its pipeline; written as that is.
 ALTER TABLE rag.derivation ENABLE ROW LEVEL SECURITY;
@@ -89,6 +89,41 @@ CREATE POLICY readers ON rag.derivation FOR SELECT
     USING (EXISTS (SELECT FROM rag.pipeline AS p WHERE p.id OPERATOR(pg_catalog.=) derivation.pipeline));
 -- The state counts rows, also those that row-level security hides from a role.
 GRANT SELECT (pipeline, kind, options, relation, done, empty, dropped, missing, last_done_at) ON rag.derivation TO PUBLIC;
+
+-- What the trees of a pipeline's documents still have to follow. A document is known by the chunk_id of its first chunk:
+-- one whose first chunk is another by now is a document that is gone, and a new one.
+CREATE TABLE rag.tree_change (
+    pipeline    integer NOT NULL,
+    change      bigint NOT NULL,
+    first_chunk bigint NOT NULL,
+    PRIMARY KEY (pipeline, change)
+) WITH (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 1000, vacuum_truncate = off);
+CREATE INDEX tree_change_order ON rag.tree_change (pipeline, first_chunk);
+COMMENT ON TABLE rag.tree_change IS 'documents whose chunks have changed since their trees were looked at; never updated, so that nobody who stores chunks waits for who makes trees';
+COMMENT ON COLUMN rag.tree_change.pipeline IS 'id of the pipeline in rag.pipeline';
+COMMENT ON COLUMN rag.tree_change.change IS 'number of the change, by which those are forgotten that were seen, and no later ones';
+COMMENT ON COLUMN rag.tree_change.first_chunk IS 'chunk_id of the first chunk of the document, which may be gone';
+
+CREATE TABLE rag.tree_root (
+    pipeline    integer NOT NULL,
+    first_chunk bigint NOT NULL,
+    root        bytea NOT NULL,
+    PRIMARY KEY (pipeline, first_chunk)
+) WITH (vacuum_truncate = off);
+CREATE INDEX tree_root_hash ON rag.tree_root (pipeline, root);
+COMMENT ON TABLE rag.tree_root IS 'roots of the trees of documents, as of when each tree was whole last';
+COMMENT ON COLUMN rag.tree_root.pipeline IS 'id of the pipeline in rag.pipeline';
+COMMENT ON COLUMN rag.tree_root.first_chunk IS 'chunk_id of the first chunk of the document';
+COMMENT ON COLUMN rag.tree_root.root IS 'node_hash of the summary that covers all of its chunks';
+
+CREATE TABLE rag.tree_candidate (
+    pipeline  integer NOT NULL,
+    node_hash bytea NOT NULL
+) WITH (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 1000, vacuum_truncate = off);
+CREATE INDEX tree_candidate_pipeline ON rag.tree_candidate (pipeline);
+COMMENT ON TABLE rag.tree_candidate IS 'summaries that are new, or were a root, and may be part of no document''s tree';
+COMMENT ON COLUMN rag.tree_candidate.pipeline IS 'id of the pipeline in rag.pipeline';
+COMMENT ON COLUMN rag.tree_candidate.node_hash IS 'node_hash of the summary';
 
 -- Each chunk table has a policy, by which it is seen as far as its source is. What its owner has
 -- added to that counts as any policy does.
@@ -121,4 +156,7 @@ COMMENT ON FUNCTION rag.hides_figures IS 'whether row-level security may hide ro
 
 SELECT pg_catalog.pg_extension_config_dump('rag.pipeline', '');
 SELECT pg_catalog.pg_extension_config_dump('rag.derivation', '');
+SELECT pg_catalog.pg_extension_config_dump('rag.tree_change', '');
+SELECT pg_catalog.pg_extension_config_dump('rag.tree_root', '');
+SELECT pg_catalog.pg_extension_config_dump('rag.tree_candidate', '');
 SELECT pg_catalog.pg_extension_config_dump('rag.pipeline_id_seq', '');

@@ -54,9 +54,17 @@ WHERE {chunk_match}
         AND u.content_hash = c.content_hash)
 
 -- name: forget_gone
--- Chunks of rows that are in the source no more.
+-- Chunks of rows that are in the source no more; each and its number in its document.
 DELETE FROM {chunk_table} AS c
 WHERE NOT EXISTS (SELECT FROM {source} AS s WHERE {key_join})
+RETURNING c.chunk_id, c.chunk_no
+
+-- name: first_chunks
+-- $1..: one text array a key column. The first chunks of these documents.
+SELECT c.chunk_id
+FROM ROWS FROM ({unnest_keys}) AS d ({key_names})
+JOIN {chunk_table} AS c ON {chunk_match}
+WHERE c.chunk_no = 0
 
 -- name: source_keys_all
 -- The keys of all rows, as text.

@@ -72,6 +72,7 @@ FROM ROWS FROM (pg_catalog.unnest($1::bytea[]), pg_catalog.unnest($2::text[]),
                 pg_catalog.unnest($3::bytea[]), pg_catalog.unnest($4::{vector}.vector[]))
      AS u (context_key, line, content_hash, embedding)
 WHERE c.context_key = u.context_key AND c.context_line IS DISTINCT FROM u.line
+RETURNING c.chunk_id
 
 -- name: create_table
 CREATE TABLE {table} (

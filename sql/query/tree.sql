@@ -15,6 +15,7 @@ CREATE TABLE {table} (
     template    text,
     llm         text,
     written     boolean NOT NULL,
+    is_root     boolean NOT NULL,
     embedding   {vector}.vector({dimension})
 )
 
@@ -32,51 +33,44 @@ COMMENT ON COLUMN {table}.searched IS 'whether answers may read it; not where it
 COMMENT ON COLUMN {table}.template IS 'template in which a language model was to sum up, with its version; NULL where it is done by quoting';
 COMMENT ON COLUMN {table}.llm IS 'foreign server and model that were to sum up; NULL where it is done by quoting';
 COMMENT ON COLUMN {table}.written IS 'whether content is what the language model has written; not where it refused, or the node covers one chunk';
+COMMENT ON COLUMN {table}.is_root IS 'whether it covers all chunks of a document';
 COMMENT ON COLUMN {table}.embedding IS 'vector of content by the embedding model of the pipeline; NULL until it is embedded, and where it is not searched'
 
--- name: unfinished
--- Documents whose tree is not there, made in this way, by their first chunks. $1: the last first chunk that was looked
--- at, $2: how many, $3: chunks of the longest document that has a tree, $4, $5: template and language model, or NULL.
-SELECT c.chunk_id
+-- name: create_indexes
+-- By which the parents of a node are found, and what is to be embedded.
+CREATE INDEX ON {tree} USING gin (children) WHERE level OPERATOR(pg_catalog.>) 1;
+CREATE INDEX ON {tree} (node_hash) WHERE searched AND embedding IS NULL
+
+-- name: first_chunks
+-- The first chunks of all documents.
+SELECT c.chunk_id FROM {chunk_table} AS c WHERE c.chunk_no = 0
+
+-- name: first_chunks_of
+-- The first chunks of some documents. $1: chunks of these.
+SELECT DISTINCT n.chunk_id
 FROM {chunk_table} AS c
-CROSS JOIN LATERAL (
-    SELECT pg_catalog.sha256(pg_catalog.string_agg(n.content_hash, ''::bytea ORDER BY n.chunk_no)), pg_catalog.count(*)
-    FROM {chunk_table} AS n
-    WHERE {same_document}) AS d (root, chunks)
-WHERE c.chunk_no = 0 AND c.chunk_id > $1 AND d.chunks <= $3
-  AND {is_unfinished}
-ORDER BY c.chunk_id
-LIMIT $2
+JOIN {chunk_table} AS n ON {same_document}
+WHERE c.chunk_id = ANY ($1) AND n.chunk_no = 0
 
--- name: count_unfinished
--- How many documents there are as in `unfinished`. $1: how many are counted at most, $2: chunks of the longest document
--- that has a tree, $3, $4: template and language model, or NULL.
-SELECT pg_catalog.count(*)
-FROM (SELECT
-      FROM {chunk_table} AS c
-      CROSS JOIN LATERAL (
-          SELECT pg_catalog.sha256(pg_catalog.string_agg(n.content_hash, ''::bytea ORDER BY n.chunk_no)), pg_catalog.count(*)
-          FROM {chunk_table} AS n
-          WHERE {same_document}) AS d (root, chunks)
-      WHERE c.chunk_no = 0 AND d.chunks <= $2
-        AND {is_unfinished}
-      LIMIT $1) AS unfinished
+-- name: nodes
+SELECT t.node_hash FROM {tree} AS t
 
--- name: is_unfinished
--- Where a language model writes, a root may be there and what is below it not: it was written in another way meanwhile.
-(NOT EXISTS (SELECT FROM {tree} AS t
-             WHERE t.node_hash = d.root AND t.template IS NOT DISTINCT FROM {template}::text AND t.llm IS NOT DISTINCT FROM {llm}::text)
- OR {template} IS NOT NULL
-    AND EXISTS (WITH RECURSIVE below AS (
-                    SELECT t.level, t.children, t.template, t.llm FROM {tree} AS t WHERE t.node_hash = d.root
-                    UNION ALL
-                    SELECT t.level, t.children, t.template, t.llm
-                    FROM below AS b
-                    CROSS JOIN LATERAL pg_catalog.unnest(b.children) AS child (hash)
-                    JOIN {tree} AS t ON t.node_hash = child.hash
-                    WHERE b.level > 1)
-                SELECT FROM below AS b
-                WHERE b.template IS DISTINCT FROM {template}::text OR b.llm IS DISTINCT FROM {llm}::text))
+-- name: set_roots
+-- $1: hashes of nodes, $2: whether they are roots.
+UPDATE {tree} AS t SET is_root = $2 WHERE t.node_hash = ANY ($1) AND t.is_root <> $2
+
+-- name: sweep
+-- $1: hashes of nodes that are no roots. Deletes those that have no parent either; the nodes that they were made of.
+WITH gone AS (
+    DELETE FROM {tree} AS t
+    WHERE t.node_hash = ANY ($1)
+      AND NOT EXISTS (SELECT FROM {tree} AS p WHERE p.level > 1 AND p.children @> ARRAY[t.node_hash])
+    RETURNING t.level, t.children
+)
+SELECT DISTINCT child.hash
+FROM gone AS g
+CROSS JOIN LATERAL pg_catalog.unnest(g.children) AS child (hash)
+WHERE g.level > 1
 
 -- name: lengths
 -- How many documents there are with so many chunks, which are more than one. $1: chunks of the longest document that has
@@ -87,12 +81,13 @@ WHERE d.chunks OPERATOR(pg_catalog.>) 1 AND d.chunks OPERATOR(pg_catalog.<=) $1
 GROUP BY d.chunks
 
 -- name: leaves
--- The chunks of a document, in order. $1: one of them.
+-- The chunks of a document, in order. $1: the first of them, $2: how many at most.
 SELECT n.content_hash, n.embedding::real[]
 FROM {chunk_table} AS c
 JOIN {chunk_table} AS n ON {same_document}
-WHERE c.chunk_id = $1
+WHERE c.chunk_id = $1 AND c.chunk_no = 0
 ORDER BY n.chunk_no
+LIMIT $2
 
 -- name: known
 -- Which of some nodes are there. $1: their hashes.
@@ -133,21 +128,28 @@ ORDER BY t.node_hash, u.no
 -- name: insert
 -- $1: hash, $2: level, $3: hashes of its chunks, $4: of its children, $5: the summary; of each of its sentences, $6: the
 -- place of its chunk in $3, from 1, $7: first character, $8: one past the last; $9: whether it is searched, $10, $11: template and language model, or NULL,
--- $12: whether that has written $5. A node that was made in another way is replaced.
+-- $12: whether that has written $5, $13: whether it covers a whole document. A node that was made in another way is replaced.
 INSERT INTO {tree} AS t (node_hash, level, leaves, children, content, span_leaves, span_starts, span_ends, searched,
-                         template, llm, written)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+                         template, llm, written, is_root)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
 ON CONFLICT (node_hash) DO UPDATE
 SET (level, children, content, span_leaves, span_starts, span_ends, searched, template, llm, written, embedding)
   = ROW(EXCLUDED.level, EXCLUDED.children, EXCLUDED.content, EXCLUDED.span_leaves, EXCLUDED.span_starts, EXCLUDED.span_ends,
         EXCLUDED.searched, EXCLUDED.template, EXCLUDED.llm, EXCLUDED.written, NULL)
 WHERE t.template IS DISTINCT FROM EXCLUDED.template OR t.llm IS DISTINCT FROM EXCLUDED.llm
 
+-- name: children_of
+-- What nodes are made of that a summary in another way is to replace. $1: their hashes.
+SELECT child.hash
+FROM {tree} AS t
+CROSS JOIN LATERAL pg_catalog.unnest(t.children) AS child (hash)
+WHERE t.node_hash = ANY ($1) AND t.level > 1
+
 -- name: inherit
 -- What a language model has written for the pipeline whose place this one takes is not paid for again.
-INSERT INTO {tree} (node_hash, level, leaves, children, content, span_leaves, span_starts, span_ends, searched, template, llm, written)
+INSERT INTO {tree} (node_hash, level, leaves, children, content, span_leaves, span_starts, span_ends, searched, template, llm, written, is_root)
 SELECT o.node_hash, o.level, o.leaves, o.children, o.content, o.span_leaves, o.span_starts, o.span_ends,
-       o.content IS NOT NULL AND pg_catalog.cardinality(o.leaves) OPERATOR(pg_catalog.>) 1, o.template, o.llm, o.written
+       o.content IS NOT NULL AND pg_catalog.cardinality(o.leaves) OPERATOR(pg_catalog.>) 1, o.template, o.llm, o.written, false
 FROM {old} AS o
 WHERE o.template IS NOT NULL
 ON CONFLICT DO NOTHING
@@ -172,35 +174,6 @@ FROM ROWS FROM (pg_catalog.unnest($1::bytea[]), pg_catalog.unnest($2::text[]), p
      AS u (node_hash, content, embedding)
 WHERE t.node_hash = u.node_hash AND t.content = u.content
 
--- name: forget_gone
--- Nodes that are part of no document's tree any more. While a document waits for its tree, only those of which a chunk
--- is gone: its new tree is made of whatever fits of its old one. $1: chunks of the longest document that has a tree.
-WITH RECURSIVE document AS (
-    SELECT pg_catalog.sha256(pg_catalog.string_agg(c.content_hash, ''::bytea ORDER BY c.chunk_no)) AS root,
-           pg_catalog.count(*) AS chunks
-    FROM {chunk_table} AS c
-    GROUP BY {keys}
-), kept (node_hash) AS (
-    SELECT d.root FROM document AS d
-    UNION
-    SELECT child.hash
-    FROM kept AS k
-    JOIN {tree} AS t ON t.node_hash = k.node_hash
-    CROSS JOIN LATERAL pg_catalog.unnest(t.children) AS child (hash)
-    WHERE t.level > 1
-), unused AS MATERIALIZED (
-    SELECT t.node_hash, t.leaves
-    FROM {tree} AS t
-    WHERE NOT EXISTS (SELECT FROM kept AS k WHERE k.node_hash = t.node_hash)
-)
-DELETE FROM {tree} AS t
-USING unused AS u
-WHERE t.node_hash = u.node_hash
-  AND (NOT EXISTS (SELECT FROM document AS d
-                   WHERE d.chunks <= $1 AND NOT EXISTS (SELECT FROM {tree} AS r WHERE r.node_hash = d.root))
-       OR EXISTS (SELECT FROM pg_catalog.unnest(u.leaves) AS leaf (hash)
-                  WHERE NOT EXISTS (SELECT FROM {chunk_table} AS c WHERE c.content_hash = leaf.hash)))
-
 -- name: nearest
 -- Summaries that are nearest to a question, of which the caller sees each leaf and the filter lets each pass: node,
 -- summary and cosine similarity. $1: the question's vector, $2: how many, $3: the filter's values.
@@ -216,6 +189,41 @@ FROM (SELECT t.node_hash, t.content, 1 OPERATOR(pg_catalog.-) (t.embedding OPERA
       ORDER BY t.embedding OPERATOR({vector}.<=>) $1
       LIMIT $2) AS n
 ORDER BY n.similarity DESC, n.node_hash
+
+-- name: nearest_below
+-- As `nearest`, from the roots down: of the roots, and then of the children of those that were kept, the nearest are kept.
+-- $4: how many of a level.
+WITH RECURSIVE reached AS (
+    (SELECT t.node_hash, t.level, t.children, t.content, 1 OPERATOR(pg_catalog.-) (t.embedding OPERATOR({vector}.<=>) $1) AS similarity
+     FROM {tree} AS t
+     WHERE t.is_root AND t.embedding IS NOT NULL
+        AND NOT EXISTS (
+            SELECT FROM pg_catalog.unnest(t.leaves) AS leaf (hash)
+            WHERE NOT EXISTS (SELECT FROM {chunk_table} AS c
+                              JOIN {view} AS v ON v.chunk_id OPERATOR(pg_catalog.=) c.chunk_id
+                              WHERE c.content_hash OPERATOR(pg_catalog.=) leaf.hash AND {filter}))
+     ORDER BY t.embedding OPERATOR({vector}.<=>) $1
+     LIMIT $4)
+    UNION
+    (SELECT b.node_hash, b.level, b.children, b.content, b.similarity
+     FROM (SELECT DISTINCT ON (t.node_hash) t.node_hash, t.level, t.children, t.content,
+                  1 OPERATOR(pg_catalog.-) (t.embedding OPERATOR({vector}.<=>) $1) AS similarity
+           FROM reached AS r
+           CROSS JOIN LATERAL pg_catalog.unnest(r.children) AS child (hash)
+           JOIN {tree} AS t ON t.node_hash OPERATOR(pg_catalog.=) child.hash
+           WHERE r.level OPERATOR(pg_catalog.>) 1 AND t.embedding IS NOT NULL
+        AND NOT EXISTS (
+            SELECT FROM pg_catalog.unnest(t.leaves) AS leaf (hash)
+            WHERE NOT EXISTS (SELECT FROM {chunk_table} AS c
+                              JOIN {view} AS v ON v.chunk_id OPERATOR(pg_catalog.=) c.chunk_id
+                              WHERE c.content_hash OPERATOR(pg_catalog.=) leaf.hash AND {filter}))) AS b
+     ORDER BY b.similarity DESC, b.node_hash
+     LIMIT $4)
+)
+SELECT r.node_hash, r.content, r.similarity
+FROM reached AS r
+ORDER BY r.similarity DESC, r.node_hash
+LIMIT $2
 
 -- name: quoted
 -- The chunks that summaries quote, each with the nearest to the question first: node, row, chunk, its number, where it

@@ -43,6 +43,8 @@ pub struct RetrieveOptions {
     pub graph: GraphUse,
     /// Whether summaries of the pipeline's trees are read for an answer beside what is found.
     pub tree: TreeUse,
+    /// Summaries of each level that are followed from the roots down; `None`: all levels are searched together.
+    pub tree_beam: Option<u32>,
     /// Chunks that are read again by the reranker.
     pub rerank_candidates: u32,
     /// Share of the reranker in the score, from 0 to 1; `None`: what suits the reranker.
@@ -171,6 +173,7 @@ impl Default for RetrieveOptions {
             closeness: true,
             graph: GraphUse::default(),
             tree: TreeUse::default(),
+            tree_beam: None,
             rerank_candidates: 50,
             rerank_weight: None,
             mmr: None,
@@ -287,6 +290,7 @@ impl RetrieveOptions {
         whole("rerank_candidates", self.rerank_candidates, 1, 1000)?;
         whole("neighbours", self.neighbours, 0, MOST_NEIGHBOURS)?;
         self.per_source.map_or(Ok(()), |most| whole("per_source", most, 1, 10_000))?;
+        self.tree_beam.map_or(Ok(()), |beam| whole("tree_beam", beam, 1, 10_000))?;
         share("dense_weight", Some(self.dense_weight))?;
         share("rerank_weight", self.rerank_weight)?;
         share("mmr", self.mmr)?;
@@ -419,6 +423,10 @@ mod tests {
             "option \"retrieve.candidates\" must be between 1 and 100000, not 0",
         );
         check(json!({"rerank_candidates": 1001}), "\"retrieve.rerank_candidates\" must be");
+        check(
+            json!({"tree_beam": 0}),
+            "option \"retrieve.tree_beam\" must be between 1 and 10000, not 0",
+        );
         check(
             json!({"neighbours": 21}),
             "option \"retrieve.neighbours\" must be between 0 and 20, not 21",

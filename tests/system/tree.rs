@@ -33,6 +33,20 @@ const ROOTLESS: &str = "
                           FROM report_rag_chunks GROUP BY source_id) AS d
     WHERE NOT EXISTS (SELECT FROM report_rag_chunks_tree AS t WHERE t.node_hash = d.root)";
 
+/// Documents, as hashing all of them finds their roots, that are known otherwise, or not; and summaries of which it is not
+/// known whether they are roots.
+const MISTAKEN: &str = "
+    WITH document AS (
+        SELECT min(chunk_id) FILTER (WHERE chunk_no = 0) AS first_chunk, sha256(string_agg(content_hash, ''::bytea ORDER BY chunk_no)) AS root
+        FROM report_rag_chunks GROUP BY source_id)
+    SELECT (SELECT count(*) FROM document AS d FULL JOIN rag.tree_root AS r USING (first_chunk, root)
+            WHERE d.first_chunk IS NULL OR r.pipeline IS NULL)
+         + (SELECT count(*) FROM report_rag_chunks_tree WHERE is_root <> (node_hash IN (SELECT root FROM document)))";
+
+/// What is noted and still to be done.
+const NOTED: &str =
+    "SELECT (SELECT count(*) FROM rag.tree_change) + (SELECT count(*) FROM rag.tree_candidate)";
+
 /// Sentences that do not stand where their summary says.
 const MISPLACED: &str = "
     SELECT count(*) FROM report AS r CROSS JOIN rag_summary(r.id::text, 'report') AS s
@@ -51,12 +65,18 @@ fn finish(client: &mut Client) {
 fn check(client: &mut Client) {
     let unembedded =
         "SELECT count(*) FROM report_rag_chunks_tree WHERE searched AND embedding IS NULL";
-    let left = |client: &mut Client| [ROOTLESS, ORPHANS, unembedded].map(|it| count(client, it));
+    let left = |client: &mut Client| {
+        [ROOTLESS, ORPHANS, MISTAKEN, NOTED, unembedded].map(|it| count(client, it))
+    };
     let is_whole = wait_for(|| {
         finish(client);
-        left(client) == [0, 0, 0]
+        left(client) == [0; 5]
     });
-    assert!(is_whole, "without a root, in no tree, not embedded: {:?}", left(client));
+    assert!(
+        is_whole,
+        "without a root, in no tree, mistaken, noted, not embedded: {:?}",
+        left(client)
+    );
 }
 
 #[test]
@@ -127,6 +147,177 @@ fn nothing_is_left_of_what_is_gone() {
     client.batch_execute("TRUNCATE report").unwrap();
     check(&mut client);
     assert_eq!(count(&mut client, "SELECT count(*) FROM report_rag_chunks_tree"), 0);
+}
+
+#[test]
+fn random_changes_leave_what_hashing_all_documents_finds() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let mut client = cluster.connect();
+    client.batch_execute(SETUP).unwrap();
+    client
+        .batch_execute(
+            "DELETE FROM report WHERE id > 20;
+             CREATE FUNCTION parts(document integer, first integer, last integer) RETURNS text LANGUAGE sql
+             RETURN (SELECT string_agg(part(document, p), E'\n\n' ORDER BY p) FROM generate_series(first, last) AS p);
+             SELECT setseed(0.4)",
+        )
+        .unwrap();
+    client.batch_execute(CREATE).unwrap();
+    for round in 0..40 {
+        // Documents that are alike, begin alike, grow, shrink and go.
+        let change = match round % 8 {
+            0 => {
+                "INSERT INTO report SELECT 1000 + (random() * 1000)::int, body FROM report ORDER BY random() LIMIT 1 ON CONFLICT DO NOTHING"
+            }
+            1 => "DELETE FROM report WHERE id = (SELECT id FROM report ORDER BY random() LIMIT 1)",
+            2 => {
+                "UPDATE report SET body = parts(1, 1, 1 + (random() * 20)::int) WHERE random() < 0.2"
+            }
+            3 => {
+                "UPDATE report SET body = parts(2, 1 + (random() * 3)::int, 9) WHERE random() < 0.2"
+            }
+            4 => {
+                "UPDATE report SET id = id + 5000 WHERE id = (SELECT id FROM report ORDER BY random() LIMIT 1)"
+            }
+            5 => "BEGIN; UPDATE report SET body = 'Gone.'; ROLLBACK",
+            6 => {
+                "UPDATE report SET body = '' WHERE id = (SELECT id FROM report ORDER BY random() LIMIT 1)"
+            }
+            _ => "UPDATE report SET body = replace(body, 'mill', 'windmill') WHERE random() < 0.1",
+        };
+        client.batch_execute(change).unwrap();
+        if round % 10 == 9 {
+            check(&mut client);
+        }
+    }
+    // As a pipeline is of which nothing is known yet.
+    client
+        .batch_execute(
+            "UPDATE rag.derivation SET state = NULL; DELETE FROM rag.tree_root; UPDATE report_rag_chunks_tree SET is_root = false",
+        )
+        .unwrap();
+    check(&mut client);
+    client.batch_execute("TRUNCATE report").unwrap();
+    check(&mut client);
+    client
+        .batch_execute("SELECT rag_alter_pipeline('report', options => '{\"tree\": false}')")
+        .unwrap();
+    assert_eq!(
+        count(&mut client, "SELECT count(*) FROM rag.tree_root") + count(&mut client, NOTED),
+        0
+    );
+}
+
+#[test]
+fn a_change_that_commits_during_a_run_is_followed_by_the_next_one() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let mut client = cluster.connect();
+    client.batch_execute(SETUP).unwrap();
+    client.batch_execute("DELETE FROM report WHERE id > 3").unwrap();
+    client.batch_execute(&CREATE.replace("'body',", "'body', refresh => 'manual',")).unwrap();
+    client.batch_execute("CALL rag_run('report')").unwrap();
+    // What who stores chunks does, in a transaction that outlives the run and has an earlier number.
+    let mut storing = cluster.connect();
+    storing
+        .batch_execute(
+            "BEGIN;
+             DELETE FROM report_rag_chunks WHERE source_id = 2 AND chunk_no > 3;
+             INSERT INTO rag.tree_change
+             SELECT p.id, nextval('rag.change'), c.chunk_id FROM rag.pipeline AS p, report_rag_chunks AS c WHERE c.source_id = 2 AND c.chunk_no = 0",
+        )
+        .unwrap();
+    client.batch_execute("UPDATE report SET body = part(3, 50) WHERE id = 3").unwrap();
+    client.batch_execute("CALL rag_run('report')").unwrap();
+    assert_eq!(count(&mut client, NOTED), 0);
+    storing.batch_execute("COMMIT").unwrap();
+    assert_eq!(count(&mut client, ROOTLESS), 1);
+    client.batch_execute("CALL rag_run('report')").unwrap();
+    assert_eq!([ROOTLESS, ORPHANS, MISTAKEN, NOTED].map(|it| count(&mut client, it)), [0; 4]);
+}
+
+#[test]
+fn a_run_reads_what_has_changed_and_no_other_document() {
+    let Some(cluster) = Cluster::start(&["autovacuum = off"]) else { return };
+    let mut client = cluster.connect();
+    client.batch_execute(SETUP).unwrap();
+    client
+        .batch_execute(
+            "DELETE FROM report WHERE id > 1;
+             INSERT INTO report SELECT n, format('Note %s is short.', n) FROM generate_series(2, 2000) AS n",
+        )
+        .unwrap();
+    client.batch_execute(&CREATE.replace("'body',", "'body', refresh => 'manual',")).unwrap();
+    client.batch_execute("CALL rag_run('report')").unwrap();
+    assert_eq!(count(&mut client, ROOTLESS), 0);
+    client
+        .batch_execute("VACUUM (ANALYZE) report, report_rag_chunks, report_rag_chunks_tree, rag.tree_root, rag.tree_change, rag.tree_candidate")
+        .unwrap();
+    let read = "SELECT sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::bigint FROM pg_stat_all_tables
+                WHERE relid IN ('report_rag_chunks'::regclass, 'report_rag_chunks_tree'::regclass, 'rag.tree_root'::regclass)";
+    let mut rows_read = |client: &mut Client| {
+        client.batch_execute("SELECT pg_stat_force_next_flush()").unwrap();
+        count(client, read)
+    };
+    let before = rows_read(&mut client);
+    client
+        .batch_execute("UPDATE report SET body = replace(body, 'in part 5 that', 'in part 5 now that') WHERE id = 1")
+        .unwrap();
+    client.batch_execute("CALL rag_run('report')").unwrap();
+    let made = rows_read(&mut client) - before;
+    assert!(made < 1000, "{made} rows of chunks and summaries were read");
+    assert_eq!([ROOTLESS, ORPHANS, MISTAKEN, NOTED].map(|it| count(&mut client, it)), [0; 4]);
+}
+
+#[test]
+fn from_the_root_down_an_unlimited_beam_finds_what_all_levels_have() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let mut client = cluster.connect();
+    client.batch_execute(SETUP).unwrap();
+    client
+        .batch_execute("DELETE FROM report WHERE id > 30; INSERT INTO report VALUES (500, 'The mill of the valley is closed.')")
+        .unwrap();
+    client.batch_execute(CREATE).unwrap();
+    check(&mut client);
+    // A document that becomes part of another, and one that becomes a part of what it was.
+    client
+        .batch_execute(
+            "UPDATE report SET body = (SELECT string_agg(part(3, p), E'\n\n' ORDER BY p) FROM generate_series(1, 5) AS p) WHERE id = 3;
+             UPDATE report SET body = body || E'\n\n' || part(4, 13) WHERE id = 4",
+        )
+        .unwrap();
+    check(&mut client);
+    client
+        .batch_execute(
+            r#"CREATE FUNCTION summaries(question text, beam integer) RETURNS jsonb LANGUAGE sql
+               RETURN (SELECT jsonb_agg(c -> 'summary_id')
+                       FROM rag_answer_details(question, 'report', options => jsonb_build_object('retrieve',
+                                jsonb_build_object('tree', 'on', 'tree_beam', beam))) AS a,
+                            jsonb_array_elements(a.context) AS c WHERE c ? 'summary_id')"#,
+        )
+        .unwrap();
+    let questions = "unnest(ARRAY['Summarise report 7.', 'What does bread cost in street 11?', 'Overview of the mills in report 3', 'wheat']) AS q";
+    let other = format!(
+        "SELECT count(*) FROM {questions} WHERE summaries(q, 10000) IS DISTINCT FROM summaries(q, NULL)"
+    );
+    assert_eq!(count(&mut client, &other), 0);
+    // One of each level: a root, and one of its children where it has any.
+    let narrow = format!(
+        "SELECT count(*) FROM {questions} WHERE jsonb_array_length(summaries(q, 1)) NOT BETWEEN 1 AND 3"
+    );
+    assert_eq!(count(&mut client, &narrow), 0);
+    // A row that is hidden hides its root, and what is reached from there alone.
+    client
+        .batch_execute(
+            "CREATE ROLE guest; GRANT SELECT ON report TO guest;
+             GRANT SELECT ON report_rag, report_rag_chunks, report_rag_chunks_tree TO guest;
+             ALTER TABLE report ENABLE ROW LEVEL SECURITY; CREATE POLICY half ON report USING (id % 2 = 0);
+             GRANT EXECUTE ON FUNCTION summaries TO guest; SET ROLE guest",
+        )
+        .unwrap();
+    let seen = format!(
+        "SELECT count(*) FROM {questions} WHERE summaries(q, 10000) IS DISTINCT FROM summaries(q, NULL) OR summaries(q, 10000) IS NULL"
+    );
+    assert_eq!(count(&mut client, &seen), 0);
 }
 
 /// Summaries that an answer has read.

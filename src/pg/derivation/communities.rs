@@ -289,7 +289,12 @@ impl Derivation for EntityCommunities {
         made.iter().filter_map(|(item, _)| item.ties.as_deref()).all(|it| it.table == table)
     }
 
-    fn keep(&self, relation: &str, made: &[(DerivationItem, Vec<DerivedText>)]) -> Result<()> {
+    fn keep(
+        &self,
+        _: &Pipeline,
+        relation: &str,
+        made: &[(DerivationItem, Vec<DerivedText>)],
+    ) -> Result<()> {
         let values = [("communities", relation)];
         for MembershipChange { gone, new } in
             made.iter().filter_map(|(item, _)| Some(&item.ties.as_ref()?.change))

@@ -9,6 +9,7 @@ use pgrx::datum::DatumWithOid;
 use serde_json::{Value as Json, json};
 
 use super::table::{self, TableForm};
+use super::tree::changes;
 use super::{
     Derivation, DerivationItem, DerivedReply, DerivedText, UnembeddedText, check_refresh, counted,
     option_name, same_document, writer_named,
@@ -200,7 +201,12 @@ impl Derivation for ContextLines {
         text.into_iter().collect::<Vec<_>>().into()
     }
 
-    fn keep(&self, relation: &str, made: &[(DerivationItem, Vec<DerivedText>)]) -> Result<()> {
+    fn keep(
+        &self,
+        _: &Pipeline,
+        relation: &str,
+        made: &[(DerivationItem, Vec<DerivedText>)],
+    ) -> Result<()> {
         let line = |texts: &'_ [DerivedText]| texts.first().map(|it| it.content.clone());
         let lines: Vec<_> = made.iter().map(|(item, texts)| (item, line(texts))).collect();
         let lines: Vec<_> =
@@ -259,7 +265,10 @@ impl Derivation for ContextLines {
         ];
         let vector = sql::vector_schema()?;
         let values = [("chunk_table", pipeline.chunk_table.sql.as_str()), ("vector", &vector)];
-        sql::execute(&render(query!(context_lines.use), &values), &arguments).map(drop)
+        let statement = render(query!(context_lines.use), &values);
+        let changed =
+            sql::changed_rows(&statement, &arguments, |row| sql::required(row.get::<i64>(1)?))?;
+        changes::mark_documents_of(pipeline, &changed)
     }
 
     fn forget_gone(&self, pipeline: &Pipeline, relation: &str) -> Result<()> {

@@ -184,7 +184,12 @@ impl Derivation for TextRelations {
         DerivedReply { texts, dropped: found.dropped }
     }
 
-    fn keep(&self, relation: &str, made: &[(DerivationItem, Vec<DerivedText>)]) -> Result<()> {
+    fn keep(
+        &self,
+        _: &Pipeline,
+        relation: &str,
+        made: &[(DerivationItem, Vec<DerivedText>)],
+    ) -> Result<()> {
         by_text::forget(relation, made)?;
         let rows = rows(made);
         let text = |of: fn(&ProvenRelation) -> &str| -> Vec<Option<&str>> {

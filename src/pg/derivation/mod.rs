@@ -56,6 +56,8 @@ pub struct DerivationItem {
     pub document: Option<String>,
     /// The node that it is, where it is one.
     node: Option<Box<tree::TreeNodeText>>,
+    /// The document whose tree is whole, where it is one.
+    settled: Option<tree::changes::SettledDocument>,
     /// The entities among which communities are found, where it is these.
     ties: Option<Box<communities::EntityTies>>,
 }
@@ -99,6 +101,11 @@ pub struct UnembeddedText {
 
 /// What of one kind is made of a pipeline's chunks. Its statements are run as the owner of the source.
 pub trait Derivation {
+    /// Gets ready for a run; what is to be remembered from now on, where that is something else than before.
+    fn prepare(&self, _pipeline: &Pipeline, _relation: &str) -> Result<Option<Json>> {
+        Ok(None)
+    }
+
     /// At most `most` items of which nothing has been made, in the order of their keys, which come
     /// behind `after`.
     fn missing(
@@ -151,7 +158,12 @@ pub trait Derivation {
     }
 
     /// Keeps what was made of items, or that nothing of use was.
-    fn keep(&self, relation: &str, made: &[(DerivationItem, Vec<DerivedText>)]) -> Result<()>;
+    fn keep(
+        &self,
+        pipeline: &Pipeline,
+        relation: &str,
+        made: &[(DerivationItem, Vec<DerivedText>)],
+    ) -> Result<()>;
 
     /// What is to be remembered of what was made, beside it, by which it is known whether it is to be made again.
     fn state(&self, _: &[(DerivationItem, Vec<DerivedText>)]) -> Option<Json> {
@@ -211,7 +223,7 @@ fn loaded(
             (Box::new(representations::Representations::load(wanted)?), llm)
         }
         DerivationKind::Tree => {
-            let trees = tree::DocumentTrees::load(&stored.options)?;
+            let trees = tree::DocumentTrees::load(&stored.options, state)?;
             let llm = trees.llm().map(str::to_owned);
             (Box::new(trees), llm)
         }

@@ -126,7 +126,12 @@ impl Derivation for Representations {
         texts.into_iter().map(derived).collect::<Vec<_>>().into()
     }
 
-    fn keep(&self, relation: &str, made: &[(DerivationItem, Vec<DerivedText>)]) -> Result<()> {
+    fn keep(
+        &self,
+        _: &Pipeline,
+        relation: &str,
+        made: &[(DerivationItem, Vec<DerivedText>)],
+    ) -> Result<()> {
         let values = [("representations", relation)];
         by_text::forget(relation, made)?;
         let mut rows: Vec<RepresentationRow<'_>> = Vec::new();

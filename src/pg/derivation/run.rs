@@ -102,14 +102,14 @@ pub enum BegunRun {
 }
 
 impl DerivationRun {
-    /// Takes the lease of a derivation and looks up what it needs.
+    /// Takes the lease of a derivation, gets ready, and looks up what it needs.
     pub fn begin(transactions: Transactions, key: DerivationKey) -> Outcome<BegunRun> {
         let (pipeline, kind) = key;
+        let take = || as_superuser(|| DerivationLease::take(pipeline, kind));
+        let Some(lease) = transactions.run(take)? else { return Ok(BegunRun::Elsewhere) };
+        prepare(transactions, key)?;
         transactions.run(|| {
             as_superuser(|| {
-                let Some(lease) = DerivationLease::take(pipeline, kind)? else {
-                    return Ok(BegunRun::Elsewhere);
-                };
                 let begun = in_source(key, |pipeline, relation, maker| {
                     let Maker { derivation, .. } = &maker;
                     let (missing, items) = match derivation.is_one_item() {
@@ -242,7 +242,7 @@ impl DerivationRun {
                 // No crash is to have it paid for again.
                 force_sync_commit();
             }
-            as_owner(source, || derivation.keep(&relation.sql, made))?;
+            as_owner(source, || derivation.keep(source, &relation.sql, made))?;
             let progress = DerivationProgress { done: derivation.finished(made), empty, dropped };
             derivation::note_progress(pipeline, kind, progress)?;
             let state = derivation.state(made);
@@ -429,6 +429,17 @@ impl DerivationRun {
             }
         }
     }
+}
+
+/// Has a derivation get ready for a run, and remembers what is to be remembered then.
+fn prepare(transactions: Transactions, key: DerivationKey) -> Outcome<()> {
+    at_work(transactions, key, |_, _| {
+        let prepared = in_source(key, |pipeline, relation, maker| {
+            maker.derivation.prepare(pipeline, relation)
+        })?;
+        let state = prepared.flatten();
+        state.map_or(Ok(()), |state| derivation::set_state(key.0, key.1, state))
+    })
 }
 
 /// Does `work` as the owner of a pipeline, with the table of a derivation and what makes it; `None` where

@@ -3,17 +3,16 @@
 //! Nodes are kept by the hash of what they cover, so a chunk that moves costs nothing, and a changed one as many
 //! summaries as the tree has levels. They are made level by level: a summary of summaries waits for those.
 
+pub mod changes;
 mod lookup;
 pub mod option;
 
 use serde_json::Value as Json;
 
-use self::lookup::{TreeTables, bytes, first_chunk, hash_in};
+use self::lookup::{TreeTables, bytes, first_chunk, hash_in, member};
 use super::mentions::look_around;
 use super::table::TableForm;
-use super::{
-    Derivation, DerivationItem, DerivedReply, DerivedText, UnembeddedText, counted, option_name,
-};
+use super::{Derivation, DerivationItem, DerivedReply, DerivedText, UnembeddedText, option_name};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::derivation::DerivationKind;
 use crate::pg::catalog::pipeline::Pipeline;
@@ -24,10 +23,10 @@ use crate::pg::server::sql::{self, query, render};
 use crate::pg::server::vector::Vector;
 use crate::prompt::messages::{Message, PromptSource};
 use crate::prompt::template::Template;
+use crate::tree::MemberHash;
 use crate::tree::digest::{QuotedSentence, text_of};
 use crate::tree::options::{SummaryMethod, TreeOptions};
 use crate::tree::written::{self, TEMPLATE};
-use crate::tree::{MOST_LEAVES, MemberHash};
 
 const KIND: DerivationKind = DerivationKind::Tree;
 
@@ -55,6 +54,8 @@ fn document_keys(pipeline: &Pipeline) -> Result<String> {
 pub struct DocumentTrees {
     /// Who writes the summaries; `None` where they quote.
     writer: Option<TreeWriter>,
+    /// In which way all documents have been summed up, or are to be; `None` where none is known yet.
+    state: Option<Json>,
 }
 
 /// A language model that sums up.
@@ -67,11 +68,11 @@ struct TreeWriter {
 }
 
 impl DocumentTrees {
-    /// Looks up what the stored option names.
-    pub fn load(option: &Json) -> Result<DocumentTrees> {
+    /// Looks up what the stored option names; `state` is what is remembered of what was made.
+    pub fn load(option: &Json, state: Option<Json>) -> Result<DocumentTrees> {
         let wanted = TreeOptions::read(option)?.unwrap_or_default();
         if wanted.summary == SummaryMethod::Extractive {
-            return Ok(DocumentTrees { writer: None });
+            return Ok(DocumentTrees { writer: None, state });
         }
         let template = template::find(wanted.template.as_deref().unwrap_or(TEMPLATE))?;
         let llm = Llm::or_default(wanted.llm.as_deref())?;
@@ -81,7 +82,7 @@ impl DocumentTrees {
             server: provider.name.clone(),
             llm: format!("{}/{}", provider.name, provider.model),
         };
-        Ok(DocumentTrees { writer: Some(writer) })
+        Ok(DocumentTrees { writer: Some(writer), state })
     }
 
     /// The foreign server that writes the summaries, if one does.
@@ -93,6 +94,54 @@ impl DocumentTrees {
     fn way(&self) -> (Option<&str>, Option<&str>) {
         let writer = self.writer.as_ref();
         writer.map(|it| (it.template.name.as_str(), it.llm.as_str())).unzip()
+    }
+
+    /// Has nodes that are to be kept, and what those were made of that they replace, be looked at: either may be of no tree.
+    fn note_candidates(&self, pipeline: &Pipeline, relation: &str, nodes: &[&[u8]]) -> Result<()> {
+        let statement = render(query!(tree.children_of), &[("tree", relation)]);
+        let below = sql::rows(&statement, &[nodes.to_vec().into()], |row| {
+            sql::required(row.get::<Vec<u8>>(1)?)
+        })?;
+        let candidates = nodes.iter().map(|it| it.to_vec()).chain(below);
+        let candidates = candidates.map(member).collect::<Result<Vec<_>>>()?;
+        changes::add_candidates(pipeline.id, &candidates)
+    }
+
+    fn put_node(&self, relation: &str, item: &DerivationItem, texts: &[DerivedText]) -> Result<()> {
+        let insert = render(query!(tree.insert), &[("tree", relation)]);
+        let (template, llm) = self.way();
+        let DerivationItem { key, node, .. } = item;
+        let Some(TreeNodeText { level, is_root, leaves, children, sentences, .. }) =
+            node.as_deref()
+        else {
+            return Ok(());
+        };
+        let is_written = self.writer.is_some() && self.needs_model(item) && !texts.is_empty();
+        // A reply may come for a tree that is to quote by now.
+        let text = match texts.first().filter(|_| is_written) {
+            Some(written) => written.content.clone(),
+            None => text_of(sentences),
+        };
+        let text = Some(text).filter(|it| !it.is_empty());
+        let numbers = |of: fn(&QuotedSentence) -> u32| -> Vec<i32> {
+            sentences.iter().map(|it| of(it) as i32).collect()
+        };
+        let arguments = [
+            hash_in(key).into(),
+            (*level as i32).into(),
+            bytes(leaves).into(),
+            bytes(children).into(),
+            text.as_deref().into(),
+            numbers(|it| it.leaf as u32 + 1).into(),
+            numbers(|it| it.chars.start).into(),
+            numbers(|it| it.chars.end).into(),
+            (text.is_some() && leaves.len() > 1).into(),
+            template.into(),
+            llm.into(),
+            is_written.into(),
+            (*is_root).into(),
+        ];
+        sql::execute(&insert, &arguments).map(drop)
     }
 }
 
@@ -111,6 +160,10 @@ pub struct TreeNodeText {
 }
 
 impl Derivation for DocumentTrees {
+    fn prepare(&self, pipeline: &Pipeline, relation: &str) -> Result<Option<Json>> {
+        changes::prepare(self, pipeline, relation)
+    }
+
     /// All nodes of a document that can be made come together, so that there may be more than `most`.
     fn missing(
         &self,
@@ -120,30 +173,21 @@ impl Derivation for DocumentTrees {
         most: i32,
     ) -> Result<Vec<DerivationItem>> {
         let tables = TreeTables::of(pipeline, relation, self)?;
-        let statement = tables.about_unfinished(query!(tree.unfinished), ("$4", "$5"));
-        let (template, llm) = self.way();
         let (mut items, mut after) = (Vec::new(), first_chunk(after));
         while items.len() < most as usize {
-            let longest = MOST_LEAVES as i64;
-            let arguments =
-                [after.into(), DOCUMENTS.into(), longest.into(), template.into(), llm.into()];
-            let documents =
-                sql::rows(&statement, &arguments, |row| sql::required(row.get::<i64>(1)?))?;
+            let documents = changes::changed(pipeline.id, after, DOCUMENTS)?;
             let Some(last) = documents.last() else { break };
-            after = *last;
+            after = last.first_chunk;
             for document in documents {
                 look_around();
-                items.extend(tables.ready(document)?);
+                items.extend(tables.items(document)?);
             }
         }
         Ok(items)
     }
 
-    fn count_missing(&self, pipeline: &Pipeline, relation: &str, most: i64) -> Result<i64> {
-        let tables = TreeTables::of(pipeline, relation, self)?;
-        let statement = tables.about_unfinished(query!(tree.count_unfinished), ("$3", "$4"));
-        let ((template, llm), longest) = (self.way(), MOST_LEAVES as i64);
-        counted(&statement, &[most.into(), longest.into(), template.into(), llm.into()])
+    fn count_missing(&self, pipeline: &Pipeline, _: &str, most: i64) -> Result<i64> {
+        changes::count(pipeline.id, most)
     }
 
     /// Documents that begin alike, or are alike, share nodes.
@@ -175,48 +219,29 @@ impl Derivation for DocumentTrees {
     }
 
     fn composed(&self, item: &mut DerivationItem, _: &mut dyn FnMut()) -> Result<Vec<DerivedText>> {
-        let sentences = item.node.as_ref().map(|node| text_of(&node.sentences));
         let text = |content| DerivedText { kind: SUMMARY.to_owned(), no: 1, content };
+        if item.settled.is_some() {
+            return Ok(vec![text(String::new())]);
+        }
+        let sentences = item.node.as_ref().map(|node| text_of(&node.sentences));
         Ok(sentences.filter(|it| !it.is_empty()).map(text).into_iter().collect())
     }
 
     /// A node that the language model refuses quotes.
-    fn keep(&self, relation: &str, made: &[(DerivationItem, Vec<DerivedText>)]) -> Result<()> {
-        let insert = render(query!(tree.insert), &[("tree", relation)]);
-        let (template, llm) = self.way();
+    fn keep(
+        &self,
+        pipeline: &Pipeline,
+        relation: &str,
+        made: &[(DerivationItem, Vec<DerivedText>)],
+    ) -> Result<()> {
+        let new = made.iter().filter(|(item, _)| item.node.is_some());
+        let new: Vec<&[u8]> = new.map(|(item, _)| hash_in(&item.key)).collect();
+        self.note_candidates(pipeline, relation, &new)?;
         for (item, texts) in made {
-            let DerivationItem { key, node, .. } = item;
-            let Some(TreeNodeText { level, leaves, children, sentences, .. }) = node.as_deref()
-            else {
-                continue;
-            };
-            let is_written = self.writer.is_some() && self.needs_model(item) && !texts.is_empty();
-            // A reply may come for a tree that is to quote by now.
-            let text = match texts.first().filter(|_| is_written) {
-                Some(written) => written.content.clone(),
-                None => text_of(sentences),
-            };
-            let text = Some(text).filter(|it| !it.is_empty());
-            let numbers = |of: fn(&QuotedSentence) -> u32| -> Vec<i32> {
-                sentences.iter().map(|it| of(it) as i32).collect()
-            };
-            let arguments = [
-                hash_in(key).into(),
-                (*level as i32).into(),
-                bytes(leaves).into(),
-                bytes(children).into(),
-                text.as_deref().into(),
-                numbers(|it| it.leaf as u32 + 1).into(),
-                numbers(|it| it.chars.start).into(),
-                numbers(|it| it.chars.end).into(),
-                (text.is_some() && leaves.len() > 1).into(),
-                template.into(),
-                llm.into(),
-                is_written.into(),
-            ];
-            sql::execute(&insert, &arguments)?;
+            self.put_node(relation, item, texts)?;
         }
-        Ok(())
+        let settled: Vec<_> = made.iter().filter_map(|(item, _)| item.settled.as_ref()).collect();
+        changes::settle(pipeline.id, relation, &settled)
     }
 
     /// Documents are counted, by their roots.
@@ -261,13 +286,6 @@ impl Derivation for DocumentTrees {
     }
 
     fn forget_gone(&self, pipeline: &Pipeline, relation: &str) -> Result<()> {
-        let keys = document_keys(pipeline)?;
-        let values = [
-            ("chunk_table", pipeline.chunk_table.sql.as_str()),
-            ("tree", relation),
-            ("keys", &keys),
-        ];
-        let statement = render(query!(tree.forget_gone), &values);
-        sql::execute(&statement, &[(MOST_LEAVES as i64).into()]).map(drop)
+        changes::sweep(pipeline.id, relation)
     }
 }

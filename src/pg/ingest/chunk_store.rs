@@ -15,6 +15,7 @@ use crate::pg::catalog::view::{self, ContentColumns, ViewColumn, content_columns
 use crate::pg::changes::keys::SourceKey;
 use crate::pg::derivation::column_relations::ColumnRelationStore;
 use crate::pg::derivation::mentions::MentionStore;
+use crate::pg::derivation::tree::changes as tree_changes;
 use crate::pg::server::sql::{self, query, render};
 use crate::pg::server::transaction::has_one_snapshot;
 use crate::pg::server::vector::Vector;
@@ -89,7 +90,13 @@ impl<'a> SqlStore<'a> {
 
     /// Drops the chunks of rows that are in the source no more; how many.
     pub fn forget_gone(&self) -> Result<usize> {
-        sql::execute(&self.render_keys(query!(chunk.forget_gone)), &[])
+        let statement = self.render_keys(query!(chunk.forget_gone));
+        let gone = sql::changed_rows(&statement, &[], |row| {
+            Ok((sql::required(row.get::<i64>(1)?)?, sql::required(row.get::<i32>(2)?)?))
+        })?;
+        let first = |(chunk, no): &(i64, i32)| (*no == 0).then_some(*chunk);
+        tree_changes::mark(self.pipeline.id, &gone.iter().filter_map(first).collect::<Vec<_>>())?;
+        Ok(gone.len())
     }
 
     fn render_keys(&self, template: &str) -> String {
@@ -208,7 +215,17 @@ impl<'a> SqlStore<'a> {
         Ok(named.into_iter().filter_map(place).collect())
     }
 
-    fn forget_other(&self, keys: &[SourceKey], chunks: &[StoredChunk]) -> Result<()> {
+    /// The first chunks of these rows, if the pipeline has trees, which know documents by them.
+    fn first_chunks(&self, keys: &[SourceKey], has_tree: bool) -> Result<Vec<i64>> {
+        if !has_tree {
+            return Ok(Vec::new());
+        }
+        let statement = self.render(query!(chunk.first_chunks), 1);
+        sql::rows(&statement, &self.key_arrays(keys), |row| sql::required(row.get::<i64>(1)?))
+    }
+
+    /// Drops the chunks of these rows that are not among `chunks`; how many.
+    fn forget_other(&self, keys: &[SourceKey], chunks: &[StoredChunk]) -> Result<usize> {
         let statement = self.render(query!(chunk.forget_other), 4);
         let mut arguments: Vec<DatumWithOid<'_>> = vec![
             integers(chunks, |chunk| chunk.document as i32 + 1).into(),
@@ -216,25 +233,13 @@ impl<'a> SqlStore<'a> {
             chunks.iter().map(|chunk| chunk.hash.as_slice()).collect::<Vec<_>>().into(),
         ];
         arguments.extend(self.key_arrays(keys));
-        sql::execute(&statement, &arguments).map(drop)
-    }
-}
-
-impl ChunkStore for SqlStore<'_> {
-    fn known_vectors(&mut self, documents: &[Document]) -> Result<Vectors> {
-        let statement = self.render(query!(chunk.known), 1);
-        let known = sql::rows(&statement, &self.key_arrays(&keys_of(documents)), |row| {
-            let hash: Vec<u8> = sql::required(row.get(1)?)?;
-            Ok((hash, sql::required(row.get::<Vec<f32>>(2)?)?))
-        })?;
-        Ok(known.into_iter().filter_map(|(hash, v)| Some((hash.try_into().ok()?, v))).collect())
+        sql::execute(&statement, &arguments)
     }
 
-    fn replace(&mut self, documents: &[Document], chunks: &[StoredChunk]) -> Result<()> {
-        let keys = keys_of(documents);
-        self.forget_other(&keys, chunks)?;
+    /// Adds chunks, and has those that are there be as they are to be; how many.
+    fn put(&self, keys: &[SourceKey], chunks: &[StoredChunk]) -> Result<usize> {
         if chunks.is_empty() {
-            return Ok(());
+            return Ok(0);
         }
         let statement = self.render(query!(chunk.insert), 15);
         let mut arguments: Vec<DatumWithOid<'_>> = vec![
@@ -257,10 +262,38 @@ impl ChunkStore for SqlStore<'_> {
             chunks.iter().map(|chunk| chunk.hash.as_slice()).collect::<Vec<_>>().into(),
             chunks.iter().map(|chunk| Vector(chunk.vector.clone())).collect::<Vec<_>>().into(),
         ];
-        arguments.extend(self.key_arrays(&keys));
-        sql::execute(&statement, &arguments)?;
-        self.keep_mentions(&keys, chunks)?;
-        self.keep_relations(&keys)
+        arguments.extend(self.key_arrays(keys));
+        sql::execute(&statement, &arguments)
+    }
+}
+
+impl ChunkStore for SqlStore<'_> {
+    fn known_vectors(&mut self, documents: &[Document]) -> Result<Vectors> {
+        let statement = self.render(query!(chunk.known), 1);
+        let known = sql::rows(&statement, &self.key_arrays(&keys_of(documents)), |row| {
+            let hash: Vec<u8> = sql::required(row.get(1)?)?;
+            Ok((hash, sql::required(row.get::<Vec<f32>>(2)?)?))
+        })?;
+        Ok(known.into_iter().filter_map(|(hash, v)| Some((hash.try_into().ok()?, v))).collect())
+    }
+
+    fn replace(&mut self, documents: &[Document], chunks: &[StoredChunk]) -> Result<()> {
+        let keys = keys_of(documents);
+        let has_tree = tree_changes::are_followed(self.pipeline.id)?;
+        let mut first_chunks = self.first_chunks(&keys, has_tree)?;
+        let changed = self.forget_other(&keys, chunks)? + self.put(&keys, chunks)?;
+        if !chunks.is_empty() {
+            self.keep_mentions(&keys, chunks)?;
+            self.keep_relations(&keys)?;
+        }
+        if changed > 0 && has_tree {
+            // Of a document that begins otherwise the tree that it had, and the one that it is to have.
+            first_chunks.extend(self.first_chunks(&keys, has_tree)?);
+            first_chunks.sort_unstable();
+            first_chunks.dedup();
+            tree_changes::mark(self.pipeline.id, &first_chunks)?;
+        }
+        Ok(())
     }
 }
 

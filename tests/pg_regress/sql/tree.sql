@@ -67,6 +67,10 @@ SELECT summaries('Summarise the rules on leave.', '{}') AS auto,
        summaries('When is leave asked for?', '{}') AS fact,
        summaries('When is leave asked for?', '{"retrieve": {"tree": "on"}}') AS "on",
        summaries('Summarise the rules on leave.', '{"retrieve": {"mode": "lexical"}}') AS lexical;
+SELECT summaries('Summarise the rules on leave.', '{"retrieve": {"tree_beam": 1}}') AS beam,
+       summaries('Summarise the rules on leave.', '{"retrieve": {"tree_beam": 10000}}') AS unlimited;
+SELECT summaries('Summarise the rules on leave.', '{"retrieve": {"tree_beam": 0}}');
+SELECT summaries('Summarise the rules on leave.', '{"retrieve": {"tree_beam": 2, "filter": {"lang": "de"}}}') AS hidden_by_filter;
 SELECT summaries('Summarise the rules on leave.', '{"retrieve": {"filter": {"lang": "de"}}}') AS hidden_by_filter;
 SELECT summaries('Summarise the rules on leave.', '{"retrieve": {"tree": "perhaps"}}');
 SELECT count(*) FROM rag_retrieve('Summarise the rules on leave.', 'handbook', options => '{"retrieve": {"tree": "on"}}');
@@ -88,6 +92,18 @@ SELECT summaries('Summarise the rules on leave.', '{}') AS before_the_worker;
 CALL rag_run('handbook');
 SELECT count(*) FROM handbook_rag_chunks_tree;
 
+-- Which documents have changed is noted with their chunks, and nothing is left of it.
+SELECT (SELECT count(*) FROM rag.tree_root) AS roots, (SELECT count(*) FROM rag.tree_change) AS changes, (SELECT count(*) FROM rag.tree_candidate) AS candidates;
+INSERT INTO handbook VALUES (5, 'Lockers are opened with a card.');
+BEGIN;
+DELETE FROM handbook WHERE id = 5;
+ROLLBACK;
+CALL rag_run('handbook');
+SELECT count(*) FROM rag.tree_root AS r JOIN handbook_rag_chunks_tree AS t ON t.node_hash = r.root AND t.is_root;
+DELETE FROM handbook WHERE id = 5;
+CALL rag_run('handbook');
+SELECT count(*) FROM rag.tree_root;
+
 -- Rights.
 GRANT SELECT ON handbook, handbook_rag, handbook_rag_chunks TO regress_reader;
 SET ROLE regress_reader;
@@ -103,6 +119,7 @@ RESET ROLE;
 -- Off and on again, and in a new generation.
 SELECT rag_alter_pipeline('handbook', options => '{"tree": false}');
 SELECT to_regclass('handbook_rag_chunks_tree'), count(*) FROM rag.derivation;
+SELECT count(*) FROM rag.tree_root;
 SELECT * FROM rag_summary('2');
 BEGIN;
 SELECT rag_alter_pipeline('handbook', options => '{"tree": {}}');

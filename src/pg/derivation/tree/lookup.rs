@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use super::changes::{ChangedDocument, SettledDocument};
 use super::{DocumentTrees, TreeNodeText};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::pipeline::Pipeline;
@@ -12,7 +13,7 @@ use crate::prompt::messages::PromptSource;
 use crate::tree::digest::{MOST_SENTENCES, QuotedSentence, digest, quotable};
 use crate::tree::grow::grow;
 use crate::tree::written;
-use crate::tree::{MemberHash, TreeChild, TreeLeaf, TreeNode};
+use crate::tree::{MOST_LEAVES, MemberHash, TreeChild, TreeLeaf, TreeNode, node_hash};
 
 /// What sentences are there of the members of a level, by their hashes; a `leaf` is a place among the member's.
 type Sentences = HashMap<MemberHash, Vec<QuotedSentence>>;
@@ -57,19 +58,25 @@ impl<'a> TreeTables<'a> {
         ]
     }
 
-    /// A statement that looks for documents whose tree is not there; `way` are its parameters for template and language
-    /// model.
-    pub(super) fn about_unfinished(&self, template: &str, way: (&str, &str)) -> String {
-        let values = [("tree", self.tree), ("template", way.0), ("llm", way.1)];
-        let is_unfinished = render(query!(tree.is_unfinished), &values);
-        render(template, &[&self.values()[..], &[("is_unfinished", &is_unfinished)]].concat())
+    /// What is to be made of a document that has changed, or that its tree is whole: one of these at least.
+    pub(super) fn items(&self, changed: ChangedDocument) -> Result<Vec<DerivationItem>> {
+        let ChangedDocument { first_chunk, changes } = changed;
+        let leaves = self.leaves(first_chunk)?;
+        let has_tree = (1..=MOST_LEAVES).contains(&leaves.len());
+        let ready = if has_tree { self.ready(first_chunk, &leaves)? } else { Vec::new() };
+        if !ready.is_empty() {
+            return Ok(ready);
+        }
+        let root = has_tree.then(|| node_hash(leaves.iter().map(|leaf| &leaf.hash)));
+        let key = first_chunk.to_be_bytes().to_vec();
+        let settled = Some(SettledDocument { first_chunk, root, changes });
+        Ok(vec![DerivationItem { key, settled, ..DerivationItem::default() }])
     }
 
     /// The nodes of a document that are not there and can be made now, since their children are there.
-    pub(super) fn ready(&self, first_chunk: i64) -> Result<Vec<DerivationItem>> {
-        let leaves = self.leaves(first_chunk)?;
+    fn ready(&self, first_chunk: i64, leaves: &[TreeLeaf]) -> Result<Vec<DerivationItem>> {
         let mut among = |asked: &[MemberHash]| self.known(asked);
-        let nodes = grow(&leaves, &mut among, &mut look_around)?;
+        let nodes = grow(leaves, &mut among, &mut look_around)?;
         let hashes: Vec<MemberHash> = nodes.iter().map(|node| node.hash).collect();
         let there = self.made(&hashes)?;
         let mut seen = HashSet::new();
@@ -82,14 +89,16 @@ impl<'a> TreeTables<'a> {
         let of_nodes = self.of_nodes(members(&ready, false))?;
         let item = |node: &TreeNode| {
             let texts = if node.level == 1 { &of_chunks } else { &of_nodes };
-            item(first_chunk, node, &leaves, texts)
+            item(first_chunk, node, leaves, texts)
         };
         Ok(ready.into_iter().map(item).collect())
     }
 
+    /// The chunks of a document, or one more than a tree may have.
     fn leaves(&self, first_chunk: i64) -> Result<Vec<TreeLeaf>> {
         let statement = self.render(query!(tree.leaves));
-        let found = sql::rows(&statement, &[first_chunk.into()], |row| {
+        let arguments = [first_chunk.into(), (MOST_LEAVES as i64 + 1).into()];
+        let found = sql::rows(&statement, &arguments, |row| {
             let hash = sql::required(row.get::<Vec<u8>>(1)?)?;
             Ok((hash, sql::required(row.get::<Vec<f32>>(2)?)?))
         })?;
@@ -219,7 +228,7 @@ pub(super) fn bytes(hashes: &[MemberHash]) -> Vec<&[u8]> {
     hashes.iter().map(MemberHash::as_slice).collect()
 }
 
-fn member(hash: Vec<u8>) -> Result<MemberHash> {
+pub(super) fn member(hash: Vec<u8>) -> Result<MemberHash> {
     hash.try_into().map_err(|hash: Vec<u8>| {
         let message = format!("hash of a chunk or node has {} bytes", hash.len());
         Error::new(ErrorKind::DataCorrupted, message)

@@ -3,8 +3,8 @@
 use pgrx::notice;
 use serde_json::{Value as Json, json};
 
-use super::{FORM, KIND, document_keys};
-use crate::error::Result;
+use super::{FORM, KIND, changes, document_keys};
+use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::derivation;
 use crate::pg::catalog::owner::as_owner;
 use crate::pg::catalog::pipeline::{self, Pipeline};
@@ -21,6 +21,9 @@ pub fn alter(pipeline: &Pipeline, option: &Json) -> Result<()> {
         None => None,
     };
     for one in [pipeline.clone()].into_iter().chain(pipeline::successor(pipeline.id)?) {
+        if option.is_none() {
+            changes::forget(one.id)?;
+        }
         let current = derivation::of(one.id, KIND)?;
         if let (Some(it), Some(new)) = (&current, &option)
             && is_written(&it.options)?
@@ -40,9 +43,17 @@ pub fn alter(pipeline: &Pipeline, option: &Json) -> Result<()> {
     if let Some(option) = option.as_ref().filter(|it| current.as_ref() != Some(*it)) {
         announce_calls(pipeline, option)?;
     }
-    table::alter(pipeline, KIND, option.as_ref(), |one, option| {
-        table::create_embedded(one, &FORM, KIND, option)
-    })
+    table::alter(pipeline, KIND, option.as_ref(), |one, option| create(one, option).map(drop))
+}
+
+/// Makes the table of a pipeline's trees; its name in SQL.
+fn create(pipeline: &Pipeline, option: &Json) -> Result<String> {
+    table::create_embedded(pipeline, &FORM, KIND, option)?;
+    let made = derivation::of(pipeline.id, KIND)?
+        .ok_or_else(|| Error::new(ErrorKind::Internal, "the table of trees is not there"))?;
+    let tree = made.relation.sql;
+    sql::execute(&render(query!(tree.create_indexes), &[("tree", &tree)]), &[])?;
+    Ok(tree)
 }
 
 /// An error where what is wanted cannot be; else the option with the name of the language model that writes, if one does,
@@ -99,9 +110,8 @@ pub fn create_if_wanted(pipeline: &Pipeline, option: &Json) -> Result<()> {
 /// Gives a successor what the pipeline has whose place it is to take, with what a language model has written.
 pub fn inherit(successor: &Pipeline, old: &Pipeline) -> Result<()> {
     let Some(it) = derivation::of(old.id, KIND)? else { return Ok(()) };
-    table::create_embedded(successor, &FORM, KIND, &it.options)?;
-    let Some(new) = derivation::of(successor.id, KIND)? else { return Ok(()) };
-    let values = [("tree", new.relation.sql.as_str()), ("old", &it.relation.sql)];
+    let tree = create(successor, &it.options)?;
+    let values = [("tree", tree.as_str()), ("old", &it.relation.sql)];
     let inherit = render(query!(tree.inherit), &values);
     as_owner(successor, || sql::execute(&inherit, &[])).map(drop)
 }

@@ -88,9 +88,17 @@ impl Search {
     }
 
     fn nearest(&self, tree: &Relation, vector: &Vector) -> Result<Vec<NearestRow>> {
-        let statement = self.tree_statement(query!(tree.nearest), tree);
         let FilterSql { values, .. } = &self.filter;
-        let arguments = [vector.clone().into(), MOST_SUMMARIES.into(), values.clone().into()];
+        let mut arguments =
+            vec![vector.clone().into(), MOST_SUMMARIES.into(), values.clone().into()];
+        let template = match self.options.tree_beam {
+            None => query!(tree.nearest),
+            Some(beam) => {
+                arguments.push(i64::from(beam).into());
+                query!(tree.nearest_below)
+            }
+        };
+        let statement = self.tree_statement(template, tree);
         let _order = without_strict_order();
         prepared::rows_planned_for_values(&statement, &arguments, |row| {
             Ok((required(row.get(1)?)?, required(row.get(2)?)?, required(row.get(3)?)?))

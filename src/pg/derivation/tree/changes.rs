@@ -1,0 +1,222 @@
+//! Which documents have changed since their trees were made, which node is the root of each, and which nodes are part of
+//! no tree any more: so that a run looks at what has changed and at nothing else.
+//!
+//! Whoever stores or deletes chunks leaves a mark, in the same transaction, and waits for nobody: marks are added, and
+//! forgotten by their numbers by who has seen them. A node is deleted once it is no root and no node is made of it.
+
+use serde_json::{Value as Json, json};
+
+use super::lookup::{bytes, member};
+use super::{DocumentTrees, KIND};
+use crate::error::Result;
+use crate::pg::catalog::derivation;
+use crate::pg::catalog::pipeline::Pipeline;
+use crate::pg::derivation::mentions::look_around;
+use crate::pg::derivation::{counted, same_document};
+use crate::pg::server::role::as_superuser;
+use crate::pg::server::sql::{self, query, render};
+use crate::tree::MemberHash;
+
+/// Candidates that are looked at together.
+const CANDIDATES: usize = 1000;
+
+/// A document that has changed.
+pub(super) struct ChangedDocument {
+    /// Its first chunk, which may be gone.
+    pub(super) first_chunk: i64,
+    /// The numbers of the changes.
+    pub(super) changes: Vec<i64>,
+}
+
+/// A document whose tree is whole, or is to be none.
+#[derive(Clone, Debug)]
+pub struct SettledDocument {
+    /// Its first chunk, which may be gone.
+    pub(super) first_chunk: i64,
+    /// The root of its tree; `None` where it has none.
+    pub(super) root: Option<MemberHash>,
+    /// The numbers of the changes that the tree follows.
+    pub(super) changes: Vec<i64>,
+}
+
+/// Whether a pipeline has trees that follow its chunks.
+pub fn are_followed(pipeline: i32) -> Result<bool> {
+    Ok(derivation::of(pipeline, KIND)?.is_some())
+}
+
+/// Leaves word that the chunks of documents have changed, which are known by their first chunks. It does nothing for
+/// a pipeline without trees.
+pub fn mark(pipeline: i32, first_chunks: &[i64]) -> Result<()> {
+    if first_chunks.is_empty() || !are_followed(pipeline)? {
+        return Ok(());
+    }
+    let arguments = [pipeline.into(), first_chunks.to_vec().into()];
+    as_superuser(|| sql::execute(query!(tree_change.mark), &arguments)).map(drop)
+}
+
+/// Leaves word that the documents of some chunks have changed. To be called as the owner of the chunks.
+pub fn mark_documents_of(pipeline: &Pipeline, chunks: &[i64]) -> Result<()> {
+    if chunks.is_empty() || !are_followed(pipeline.id)? {
+        return Ok(());
+    }
+    let same_document = same_document(pipeline)?;
+    let values =
+        [("chunk_table", pipeline.chunk_table.sql.as_str()), ("same_document", &same_document)];
+    let statement = render(query!(tree.first_chunks_of), &values);
+    let first =
+        sql::rows(&statement, &[chunks.to_vec().into()], |row| sql::required(row.get::<i64>(1)?))?;
+    mark(pipeline.id, &first)
+}
+
+/// Forgets what was known of trees that are taken away.
+pub fn forget(pipeline: i32) -> Result<()> {
+    let statements = [
+        query!(tree_change.forget_changes),
+        query!(tree_change.forget_roots),
+        query!(tree_change.forget_candidates),
+    ];
+    as_superuser(|| {
+        statements.iter().try_for_each(|it| sql::execute(it, &[pipeline.into()]).map(drop))
+    })
+}
+
+/// Has all documents be looked at where they are not known yet, or are to be summed up in another way than before; what
+/// is to be remembered then.
+pub(super) fn prepare(
+    trees: &DocumentTrees,
+    pipeline: &Pipeline,
+    relation: &str,
+) -> Result<Option<Json>> {
+    let (template, llm) = trees.way();
+    let wanted = json!({"template": template, "llm": llm});
+    if trees.state.as_ref() == Some(&wanted) {
+        return Ok(None);
+    }
+    // What a transaction marks that is not seen yet stays marked.
+    as_superuser(|| match trees.state {
+        None => forget(pipeline.id),
+        Some(_) => {
+            let arguments = [pipeline.id.into()];
+            sql::execute(query!(tree_change.mark_rooted), &arguments).map(drop)
+        }
+    })?;
+    if trees.state.is_none() {
+        let statement = render(query!(tree.nodes), &[("tree", relation)]);
+        let nodes = sql::rows(&statement, &[], |row| sql::required(row.get::<Vec<u8>>(1)?))?;
+        let nodes = nodes.into_iter().map(member).collect::<Result<Vec<_>>>()?;
+        add_candidates(pipeline.id, &nodes)?;
+    }
+    let values = [("chunk_table", pipeline.chunk_table.sql.as_str())];
+    let statement = render(query!(tree.first_chunks), &values);
+    mark(pipeline.id, &sql::rows(&statement, &[], |row| sql::required(row.get::<i64>(1)?))?)?;
+    Ok(Some(wanted))
+}
+
+/// At most `most` documents that have changed, behind the one with the first chunk `after`.
+pub(super) fn changed(pipeline: i32, after: i64, most: i64) -> Result<Vec<ChangedDocument>> {
+    let arguments = [pipeline.into(), after.into(), most.into()];
+    let found = as_superuser(|| {
+        sql::rows(query!(tree_change.changed), &arguments, |row| {
+            Ok((sql::required(row.get(1)?)?, sql::required(row.get(2)?)?))
+        })
+    })?;
+    let document = |(first_chunk, changes)| ChangedDocument { first_chunk, changes };
+    Ok(found.into_iter().map(document).collect())
+}
+
+/// How many documents have changed, as far as `most`.
+pub(super) fn count(pipeline: i32, most: i64) -> Result<i64> {
+    let arguments = [pipeline.into(), most.into()];
+    as_superuser(|| counted(query!(tree_change.count), &arguments))
+}
+
+/// Has nodes be looked at that may be of no tree.
+pub(super) fn add_candidates(pipeline: i32, nodes: &[MemberHash]) -> Result<()> {
+    if nodes.is_empty() {
+        return Ok(());
+    }
+    let arguments = [pipeline.into(), bytes(nodes).into()];
+    as_superuser(|| sql::execute(query!(tree_change.add_candidates), &arguments)).map(drop)
+}
+
+/// Keeps the roots of documents whose trees are whole, and forgets that these have changed. To be called as the owner of
+/// the trees.
+pub(super) fn settle(pipeline: i32, relation: &str, documents: &[&SettledDocument]) -> Result<()> {
+    let Some((old, new)) = as_superuser(|| keep_roots(pipeline, documents))? else { return Ok(()) };
+    add_candidates(pipeline, &old)?;
+    set_roots(relation, &new, true)
+}
+
+/// Keeps the roots of documents; those that have been roots of one of them, and those that are now.
+fn keep_roots(
+    pipeline: i32,
+    documents: &[&SettledDocument],
+) -> Result<Option<(Vec<MemberHash>, Vec<MemberHash>)>> {
+    if documents.is_empty() {
+        return Ok(None);
+    }
+    let first_chunks: Vec<i64> = documents.iter().map(|it| it.first_chunk).collect();
+    let roots: Vec<Option<&[u8]>> =
+        documents.iter().map(|it| it.root.as_ref().map(|root| root.as_slice())).collect();
+    let arguments = [pipeline.into(), first_chunks.into(), roots.into()];
+    let changed = sql::changed_rows(query!(tree_change.settle), &arguments, |row| {
+        Ok((sql::required(row.get::<Vec<u8>>(1)?)?, sql::required(row.get::<bool>(2)?)?))
+    })?;
+    let seen: Vec<i64> = documents.iter().flat_map(|it| &it.changes).copied().collect();
+    sql::execute(query!(tree_change.forget_seen), &[pipeline.into(), seen.into()])?;
+    let (new, old): (Vec<_>, Vec<_>) = changed.into_iter().partition(|(_, is_new)| *is_new);
+    let hashes = |rows: Vec<(Vec<u8>, bool)>| -> Result<Vec<MemberHash>> {
+        rows.into_iter().map(|(hash, _)| member(hash)).collect()
+    };
+    Ok(Some((hashes(old)?, hashes(new)?)))
+}
+
+fn set_roots(relation: &str, nodes: &[MemberHash], are_roots: bool) -> Result<()> {
+    if nodes.is_empty() {
+        return Ok(());
+    }
+    let statement = render(query!(tree.set_roots), &[("tree", relation)]);
+    sql::execute(&statement, &[bytes(nodes).into(), are_roots.into()]).map(drop)
+}
+
+/// Deletes the candidates that are part of no tree, and what only these were made of. To be called as the owner of the
+/// trees.
+pub(super) fn sweep(pipeline: i32, relation: &str) -> Result<()> {
+    let candidates = as_superuser(|| {
+        sql::rows(query!(tree_change.candidates), &[pipeline.into()], |row| {
+            sql::required(row.get::<Vec<u8>>(1)?)
+        })
+    })?;
+    let candidates = candidates.into_iter().map(member).collect::<Result<Vec<_>>>()?;
+    if candidates.is_empty() {
+        return Ok(());
+    }
+    for some in candidates.chunks(CANDIDATES) {
+        sweep_from(pipeline, relation, some.to_vec())?;
+    }
+    let arguments = [pipeline.into()];
+    as_superuser(|| sql::execute(query!(tree_change.forget_candidates), &arguments)).map(drop)
+}
+
+/// Deletes those of some nodes that are part of no tree; then of what these were made of, and so on.
+fn sweep_from(pipeline: i32, relation: &str, mut nodes: Vec<MemberHash>) -> Result<()> {
+    let statement = render(query!(tree.sweep), &[("tree", relation)]);
+    while !nodes.is_empty() {
+        look_around();
+        let arguments = [pipeline.into(), bytes(&nodes).into()];
+        let roots = as_superuser(|| {
+            sql::rows(query!(tree_change.roots), &arguments, |row| {
+                sql::required(row.get::<Vec<u8>>(1)?)
+            })
+        })?;
+        let roots = roots.into_iter().map(member).collect::<Result<Vec<_>>>()?;
+        nodes.retain(|node| !roots.contains(node));
+        let below = sql::changed_rows(&statement, &[bytes(&nodes).into()], |row| {
+            sql::required(row.get::<Vec<u8>>(1)?)
+        })?;
+        // What is left of them was a root, and is part of a larger tree.
+        set_roots(relation, &nodes, false)?;
+        nodes = below.into_iter().map(member).collect::<Result<_>>()?;
+    }
+    Ok(())
+}
