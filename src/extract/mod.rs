@@ -21,6 +21,7 @@
 //! nearest          and about their words
 //! word_similarity  what that tells about a piece
 //! score            which piece holds the answer?
+//! polarity         does the best say the opposite of what is asked?
 //! confidence       does any?
 //! identifier       is what the question names by its spelling there at all?
 //! choice           the pieces of the answer
@@ -46,6 +47,7 @@ mod markup;
 mod nearest;
 mod observation;
 mod part;
+mod polarity;
 mod score;
 mod similarity;
 mod terms;
