@@ -9,6 +9,7 @@
 //!
 //! ```text
 //! directive        is this line one for a site generator?
+//! announcement     does a sentence only say what comes next?
 //! blocks           content → paragraphs, items, rows, code, headings
 //! units            → pieces that can be evidence
 //! part             a stretch of one, as words
@@ -33,6 +34,7 @@
 //! Only the most promising pieces are embedded. The first look, at words and at what is
 //! known of their passages, is good enough that a dozen of them do as well as all.
 
+mod announcement;
 mod answer_type;
 mod antecedent;
 mod blocks;
