@@ -129,6 +129,8 @@ pub(super) struct UnitCandidate {
 #[derive(Debug)]
 pub(super) struct DefinitionCredit {
     wording: DefinitionWording,
+    /// The heading above it that names the thing, without markup.
+    heading: String,
     /// Of the candidate's own words.
     credits: Vec<f32>,
     /// Of the candidate's own words.
@@ -197,13 +199,20 @@ impl<'a> Candidates<'a> {
 }
 
 impl UnitCandidate {
+    /// The heading that names what it defines, where it does so without the name.
+    pub fn heading_of_definition(&self) -> Option<&str> {
+        let definition = self.definition.as_ref()?;
+        (definition.wording == DefinitionWording::Nameless).then_some(definition.heading.as_str())
+    }
+
     /// What the heading names, the sentence below it need not: it counts as if it held all that is asked, side by side.
     fn define(&mut self, heading: &str, wording: DefinitionWording) {
         let (credits, closeness) = (self.credits.clone(), self.closeness);
-        self.definition = Some(DefinitionCredit { wording, credits, closeness });
+        let heading = plain(heading);
         if self.unit.lead.is_none() {
-            self.reading = format!("{}: {}", plain(heading), self.reading);
+            self.reading = format!("{heading}: {}", self.reading);
         }
+        self.definition = Some(DefinitionCredit { wording, heading, credits, closeness });
         self.credits.fill(1.0);
         self.closeness = if self.credits.len() > 1 { 1.0 } else { 0.0 };
     }
