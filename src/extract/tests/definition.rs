@@ -148,12 +148,12 @@ fn what_is_announced_answers_and_not_the_announcement() {
         (
             "Wie entlüftet man eine Pumpe?",
             "Schauen wir uns an, wie man eine Pumpe entlüftet.",
-            "Die Pumpe wird mit Wasser gefüllt.",
+            "Man entlüftet eine Pumpe, indem man sie mit Wasser füllt.",
         ),
         (
             "Comment amorcer une pompe ?",
             "Voyons comment amorcer une pompe.",
-            "La pompe est remplie avec de l'eau.",
+            "Amorcer une pompe se fait en la remplissant d'eau.",
         ),
     ] {
         let content = format!("{announced} {step} Water is dear.");
