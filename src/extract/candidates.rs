@@ -13,6 +13,8 @@ use super::markup::plain;
 use super::terms::{QuestionWords, compared, term_credit};
 use super::units::{Unit, units};
 use crate::embed::reader::SpanScores;
+use crate::text::language::NaturalLanguage;
+use crate::text::phrase::Phrases;
 use crate::text::preamble::Preamble;
 use crate::text::words::{Word, words};
 
@@ -48,7 +50,7 @@ impl ParsedQuestion {
         let first_asking = both.find(|(_, asks)| **asks).map(|(word, _)| word);
         let wants_words = definiendum.is_some()
             || first_asking.is_some_and(is_of_words)
-            || text.contains("为什么");
+            || UNSPACED_REASONS_AND_PERSONS.stand_in(text);
         ParsedQuestion {
             text: text.to_string(),
             words,
@@ -84,10 +86,22 @@ impl ParsedQuestion {
 /// Words of a question that are compared with those of each sentence; more is no question.
 const MOST_WORDS: usize = 2000;
 
-/// Words that ask why or who.
+/// Words that ask why or who, of languages that write spaces.
 const REASONS_AND_PERSONS: &str = "why who whom whose warum weshalb wieso wer wen wem wessen pourquoi qui quién quiénes \
     perché chi porquê quem waarom dlaczego kto neden niçin kim почему зачем кто кого кому кем чому хто γιατί ποιος क्यों \
     कौन 왜 누구 누가 لماذا";
+
+/// What asks why or who in languages that write no spaces.
+const UNSPACED_REASONS_AND_PERSONS: Phrases = Phrases {
+    spaced: &[],
+    unspaced: &[
+        (
+            NaturalLanguage::Chinese,
+            "为什么, 為什麼, 为何, 為何, 为啥, 何故, 怎么会, 怎麼會, 谁, 誰, 什么人, 什麼人, 哪位",
+        ),
+        (NaturalLanguage::Japanese, "なぜ, 何故, どうして, なんで, 誰, だれ, どなた"),
+    ],
+};
 
 /// A unit of a passage and what it shares with the question.
 #[derive(Debug)]
@@ -105,6 +119,8 @@ pub(super) struct UnitCandidate {
     pub closeness: f32,
     /// Whether it holds the kind of thing that is asked for; `None` if that is not known.
     pub fits: Option<bool>,
+    /// Whether it says what comes next, which is no part of it.
+    pub announces_nothing: bool,
     /// Where it defines the thing asked for, what it is without that.
     pub definition: Option<DefinitionCredit>,
 }
@@ -113,6 +129,8 @@ pub(super) struct UnitCandidate {
 #[derive(Debug)]
 pub(super) struct DefinitionCredit {
     wording: DefinitionWording,
+    /// The heading above it that names the thing, without markup.
+    heading: String,
     /// Of the candidate's own words.
     credits: Vec<f32>,
     /// Of the candidate's own words.
@@ -181,13 +199,20 @@ impl<'a> Candidates<'a> {
 }
 
 impl UnitCandidate {
+    /// The heading that names what it defines, where it does so without the name.
+    pub fn heading_of_definition(&self) -> Option<&str> {
+        let definition = self.definition.as_ref()?;
+        (definition.wording == DefinitionWording::Nameless).then_some(definition.heading.as_str())
+    }
+
     /// What the heading names, the sentence below it need not: it counts as if it held all that is asked, side by side.
     fn define(&mut self, heading: &str, wording: DefinitionWording) {
         let (credits, closeness) = (self.credits.clone(), self.closeness);
-        self.definition = Some(DefinitionCredit { wording, credits, closeness });
+        let heading = plain(heading);
         if self.unit.lead.is_none() {
-            self.reading = format!("{}: {}", plain(heading), self.reading);
+            self.reading = format!("{heading}: {}", self.reading);
         }
+        self.definition = Some(DefinitionCredit { wording, heading, credits, closeness });
         self.credits.fill(1.0);
         self.closeness = if self.credits.len() > 1 { 1.0 } else { 0.0 };
     }
@@ -207,6 +232,7 @@ impl UnitCandidate {
             question.terms.iter().map(|term| TermPlaces::of(term, &compared)).collect();
         UnitCandidate {
             passage,
+            announces_nothing: unit.list.is_none() && unit.announces_nothing(source.content),
             unit,
             reading,
             credits: places.iter().map(|places| places.credit).collect(),

@@ -11,6 +11,7 @@
 
 use super::answer_type::AnswerType;
 use super::candidates::{Candidates, UnitCandidate};
+use super::polarity::{AT_ODDS, is_at_odds};
 use super::score::{LEAST_LOG_ODDS, best_first};
 use super::similarity::Similarities;
 use super::word_similarity::nearest_of;
@@ -36,6 +37,8 @@ pub(super) struct ConfidenceSignals {
     pub missing_numbers: f32,
     /// Whether it is known what kind of thing is asked for; the score says whether it is there.
     pub kind_known: f32,
+    /// Whether the question asks what is not so, and the best piece says what is.
+    pub is_at_odds: bool,
     /// What is known of the best piece, if it was looked at closely.
     pub closer: Option<CloserLook>,
 }
@@ -118,6 +121,7 @@ impl ConfidenceSignals {
             missing_names: missing(|term| term.is_name),
             missing_numbers: missing(|term| term.is_number),
             kind_known: f32::from(question.asked != AnswerType::Anything),
+            is_at_odds: is_at_odds(question, &candidates.all[best].reading),
             closer: CloserLook::gather(
                 candidates,
                 similarities,
@@ -134,7 +138,8 @@ impl ConfidenceSignals {
             (_, _, Some(signals)) => calibration.word_confidence.of(&signals),
             (_, _, None) => calibration.confidence.of(&self.without_words()),
         };
-        1.0 / (1.0 + (-log_odds).exp())
+        let against = if self.is_at_odds { AT_ODDS } else { 0.0 };
+        1.0 / (1.0 + (against - log_odds).exp())
     }
 
     /// In the order of [`CONFIDENCE_SIGNALS`](crate::embed::calibration::CONFIDENCE_SIGNALS).

@@ -47,13 +47,21 @@ impl Definiendum {
         named.is_some_and(|named| self.is(&named))
     }
 
+    /// Whether `sentence` has its name.
+    pub fn is_named_in(&self, sentence: &str) -> bool {
+        self.stands_in(&lower_words(&plain(sentence), MOST_WORDS_OF_PIECE))
+    }
+
+    fn stands_in(&self, words: &[String]) -> bool {
+        let is_name =
+            |it: &[String]| it.iter().zip(&self.name).all(|(word, name)| is_number_of(word, name));
+        !self.name.is_empty() && words.windows(self.name.len()).any(is_name)
+    }
+
     /// How the first sentence below a heading that names this thing speaks of it; `None` where that is of something else.
     pub fn said_by(&self, sentence: &str) -> Option<DefinitionWording> {
         let words = name_words(sentence);
-        let length = self.name.len();
-        let is_name =
-            |it: &[String]| it.iter().zip(&self.name).all(|(word, name)| is_number_of(word, name));
-        let is_named = length > 0 && words.windows(length).any(is_name);
+        let is_named = self.stands_in(&words);
         let language = language(sentence);
         let is_function = |word: &str| {
             let is_character = word.chars().all(is_function_character);
@@ -118,12 +126,17 @@ fn name_words(text: &str) -> Vec<String> {
         match sign {
             '(' | '（' => depth += 1,
             ')' | '）' => depth = depth.saturating_sub(1),
-            '\'' | '’' if depth == 0 => outside.push(' '),
-            _ if depth == 0 => outside.extend(sign.to_lowercase()),
+            _ if depth == 0 => outside.push(sign),
             _ => {}
         }
     }
-    outside.unicode_words().take(MOST_WORDS).map(str::to_owned).collect()
+    lower_words(&outside, MOST_WORDS)
+}
+
+/// At most `most` words of `text` in lower case, an elided article apart.
+fn lower_words(text: &str, most: usize) -> Vec<String> {
+    let apart = text.replace(['\'', '’'], " ").to_lowercase();
+    apart.unicode_words().take(most).map(str::to_owned).collect()
 }
 
 /// What stands in `words` between the phrases `before` and `after`; `None` where they are not around anything.
@@ -187,6 +200,9 @@ fn holds(list: &str, word: &str) -> bool {
 
 /// Words of a question or a heading that are looked at; names are shorter.
 const MOST_WORDS: usize = 24;
+
+/// Words of a piece among which a name is looked for.
+const MOST_WORDS_OF_PIECE: usize = 300;
 
 /// Letters of the shortest word whose plural is known.
 const SHORTEST_INFLECTED: usize = 4;

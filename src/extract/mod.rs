@@ -9,6 +9,7 @@
 //!
 //! ```text
 //! directive        is this line one for a site generator?
+//! announcement     does a sentence only say what comes next?
 //! blocks           content → paragraphs, items, rows, code, headings
 //! units            → pieces that can be evidence
 //! part             a stretch of one, as words
@@ -16,11 +17,13 @@
 //! terms            the words that carry the question
 //! answer_type      a time, a number, a name?
 //! definition       what a thing is, and under which heading that stands
+//! difference       in what two things differ
 //! candidates       units with what they share with the question
 //! similarity       what the model says about the most promising
 //! nearest          and about their words
 //! word_similarity  what that tells about a piece
 //! score            which piece holds the answer?
+//! polarity         does the best say the opposite of what is asked?
 //! confidence       does any?
 //! identifier       is what the question names by its spelling there at all?
 //! choice           the pieces of the answer
@@ -32,6 +35,7 @@
 //! Only the most promising pieces are embedded. The first look, at words and at what is
 //! known of their passages, is good enough that a dozen of them do as well as all.
 
+mod announcement;
 mod answer_type;
 mod antecedent;
 mod blocks;
@@ -39,6 +43,7 @@ mod candidates;
 mod choice;
 mod confidence;
 mod definition;
+mod difference;
 mod directive;
 pub mod gist;
 mod identifier;
@@ -46,6 +51,7 @@ mod markup;
 mod nearest;
 mod observation;
 mod part;
+mod polarity;
 mod score;
 mod similarity;
 mod terms;
@@ -62,9 +68,10 @@ use antecedent::with_subjects;
 use candidates::{Candidates, ParsedQuestion};
 use choice::choose;
 use confidence::ConfidenceSignals;
+use difference::AskedDifference;
 pub use observation::{ExtractObservation, ObservedPiece, observe};
 use score::{best_first, scores};
-use similarity::{ModelBudget, similarities};
+use similarity::{ModelBudget, looked_at, similarities};
 pub use wording::AnswerFormat;
 
 use crate::embed::Embedder;
@@ -162,7 +169,8 @@ pub struct Evidence {
     pub score: f32,
 }
 
-/// Answers `question` with the best pieces of `passages`, which stand best first.
+/// Answers `question` with the best pieces of `passages`, which stand best first. A question in what two things differ is
+/// answered by what each of them is where no passage tells them apart.
 ///
 /// The embedder is called for the question, for passages whose similarity is not known, and
 /// for the most promising pieces.
@@ -172,15 +180,42 @@ pub fn extract(
     embedder: &mut dyn Embedder,
     options: &ExtractOptions,
 ) -> Result<Extract> {
+    let whole = found(question, passages, embedder, options)?.extract;
+    let difference = AskedDifference::asked(question).filter(|_| options.max_sentences > 1);
+    let is_said = |it: &AskedDifference| {
+        let mut texts =
+            whole.evidence.iter().map(|it| &passages[it.passage].content[it.bytes.clone()]);
+        whole.supported && texts.any(|text| it.is_said_by(text))
+    };
+    let Some(difference) = difference.filter(|it| !is_said(it)) else { return Ok(whole) };
+    let options = ExtractOptions { max_sentences: 1, ..*options };
+    let mut definitions = Vec::new();
+    for question in &difference.questions {
+        definitions.push(found(question, passages, embedder, &options)?);
+    }
+    Ok(difference.answered(definitions, passages).unwrap_or(whole))
+}
+
+/// An answer, and the heading that names what its best piece defines without the name.
+struct FoundAnswer {
+    extract: Extract,
+    heading: Option<String>,
+}
+
+fn found(
+    question: &str,
+    passages: &[ExtractPassage],
+    embedder: &mut dyn Embedder,
+    options: &ExtractOptions,
+) -> Result<FoundAnswer> {
     let question = ParsedQuestion::read(question);
     let mut candidates = Candidates::read(&question, passages);
     if question.terms.is_empty() || candidates.all.is_empty() {
-        return Ok(nothing());
+        return Ok(FoundAnswer { extract: nothing(), heading: None });
     }
     let calibration = embedder.calibration()?;
     let budget = ModelBudget { embedded: options.max_embedded, read: options.max_read };
-    let similarities = similarities(&candidates, passages, embedder, (&calibration, budget))?;
-    candidates.doubt_definitions(&similarities.span_scores);
+    let similarities = looked_at(&mut candidates, passages, embedder, (&calibration, budget))?;
     let scores = scores(&candidates, &similarities, &calibration);
     let order = best_first(&scores);
     let signals = ConfidenceSignals::gather(&candidates, &similarities, &scores, &calibration);
@@ -195,7 +230,9 @@ pub fn extract(
     let evidence = chosen
         .iter()
         .map(|it| evidence(it.passage, it.unit.range(), passages[it.passage].content, it.score));
-    Ok(Extract { answer, supported, confidence, evidence: evidence.collect() })
+    let extract = Extract { answer, supported, confidence, evidence: evidence.collect() };
+    let heading = candidates.all[order[0]].heading_of_definition().map(str::to_owned);
+    Ok(FoundAnswer { extract, heading })
 }
 
 /// All pieces of `passages` that could be evidence for `question`, the best first; none where the

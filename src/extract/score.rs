@@ -30,6 +30,9 @@ pub(super) const LEAST_LOG_ODDS: f32 = -15.0;
 /// repeat the words of the question, and say what else there is to it.
 const DEFINITION: f32 = 3.0;
 
+/// Log odds that are taken from what only says what comes next, as it repeats the words of the question and answers nothing.
+const ANNOUNCEMENT: f32 = 6.0;
+
 /// What speaks for a candidate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Signals {
@@ -138,6 +141,7 @@ pub(super) fn scores(
     let mut scores = behind(&read, &unread);
     for (score, candidate) in scores.iter_mut().zip(&candidates.all) {
         *score += if candidate.definition.is_some() { DEFINITION } else { 0.0 };
+        *score -= if candidate.announces_nothing { ANNOUNCEMENT } else { 0.0 };
     }
     scores
 }

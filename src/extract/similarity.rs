@@ -95,6 +95,18 @@ pub(super) fn similarities(
     Ok(known)
 }
 
+/// [`similarities`], after which definitions that a reader doubts count as any other piece.
+pub(super) fn looked_at(
+    candidates: &mut Candidates,
+    passages: &[ExtractPassage],
+    embedder: &mut dyn Embedder,
+    model: (&Calibration, ModelBudget),
+) -> Result<Similarities> {
+    let similarities = similarities(candidates, passages, embedder, model)?;
+    candidates.doubt_definitions(&similarities.span_scores);
+    Ok(similarities)
+}
+
 impl Similarities {
     /// Whether a reader has read the candidate, or its words were compared with those of the question.
     pub fn is_looked_at(&self, index: usize) -> bool {

@@ -13,6 +13,7 @@ use std::rc::Rc;
 
 use unicode_segmentation::UnicodeSegmentation;
 
+use super::announcement::is_announcement;
 use super::blocks::{BlockKind, TextBlock, blocks, trim};
 use super::markup::between_block_tags;
 use super::part::{PartKind, UnitPart, first_is_unwrapped, is_unwrapped};
@@ -88,9 +89,10 @@ impl Unit {
         code.map(|part| content[part.range.clone()].trim())
     }
 
-    /// Whether it announces something that is not there: it ends with a colon, and nothing behind it belongs to it.
+    /// Whether it announces something that is not there: it ends with a colon or only leads to what comes next, and nothing
+    /// behind it belongs to it.
     pub fn announces_nothing(&self, content: &str) -> bool {
-        matches!(&self.parts[..], [only] if ends_with_colon(&content[only.range.clone()]))
+        matches!(&self.parts[..], [only] if announces(&content[only.range.clone()]))
     }
 
     /// What is judged, in one line without markup: the lead, then what is shown.
@@ -337,7 +339,7 @@ impl UnitBuilder<'_> {
     fn announce(&mut self, rest: &[TextBlock]) {
         let (Some(last), Some(next)) = (self.units.last_mut(), rest.first()) else { return };
         let range = last.range();
-        let announces = ends_with_colon(&self.content[range.clone()]);
+        let announces = announces(&self.content[range.clone()]);
         let most = match (next.kind, announces) {
             (BlockKind::Code, true) => LONGEST_CODE,
             (BlockKind::Code, false) => LONGEST_UNANNOUNCED,
@@ -361,6 +363,11 @@ impl UnitBuilder<'_> {
         };
         last.parts.extend(rest.iter().take_while(wanted).map(item_or_code));
     }
+}
+
+/// Whether what follows `text` belongs to it.
+fn announces(text: &str) -> bool {
+    ends_with_colon(text) || is_announcement(text)
 }
 
 /// A block of a list, or code.

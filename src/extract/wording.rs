@@ -231,7 +231,7 @@ pub(super) fn quoted_sentence(text: &str, format: AnswerFormat) -> String {
 /// `text` without anything that a reader of citations could mistake: "[12]" becomes "(12)",
 /// and backticks that don't pair become apostrophes, as what stands between backticks is
 /// taken for code, and the citation might come to stand there.
-fn quoted(text: &str) -> String {
+pub(super) fn quoted(text: &str) -> String {
     let text = if text.matches('`').count().is_multiple_of(2) && !text.contains("``") {
         text.to_string()
     } else {

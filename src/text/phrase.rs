@@ -13,6 +13,9 @@ use super::words::each_word;
 /// Words of a question that are looked at.
 const MOST_WORDS: usize = 200;
 
+/// Characters at the beginning of a sentence that are looked at.
+const MOST_CHARACTERS_OF_BEGINNING: usize = 400;
+
 /// Phrases that mean the same in several languages. Those of a language are separated by a comma and a space.
 pub struct Phrases {
     /// Of languages that write spaces: beginnings of words that follow each other, in lower case. One before a full stop
@@ -23,6 +26,27 @@ pub struct Phrases {
 }
 
 impl Phrases {
+    /// Whether `sentence` begins with one of them, as told by its first words. In a language that is not recognised, those
+    /// of most languages count.
+    #[must_use]
+    pub fn begin(&self, sentence: &str) -> bool {
+        let text: String = sentence.chars().take(MOST_CHARACTERS_OF_BEGINNING).collect();
+        let words: Vec<String> = each_word(&text).take(MOST_WORDS).map(|it| it.folded).collect();
+        let begins = |phrase: &str| {
+            let length = phrase.split(' ').count().min(words.len());
+            says(&words[..length], phrase)
+        };
+        let (mut spaced, mut unspaced) = (self.spaced.iter(), self.unspaced.iter());
+        // Few sentences begin with a phrase of any language, so the language is seldom told.
+        spaced.any(|(of, phrases)| {
+            phrases.split(", ").any(begins)
+                && language(&text).map_or(is_safe_alone(*of), |it| it == *of)
+        }) || unspaced.any(|(of, phrases)| {
+            let begins = |it: &str| text.trim_start().starts_with(it);
+            phrases.split(", ").any(begins) && language(&text) == Some(*of)
+        })
+    }
+
     /// Whether `question` has one of them. In a language that is not recognised, as that of a question without small
     /// words, those of most languages count.
     #[must_use]
@@ -83,5 +107,21 @@ mod tests {
         }
         assert!(COUNTS.stand_in("Anzahl Mühlen"), "no small word tells the language");
         assert!(!COUNTS.stand_in(&"word ".repeat(1_000_000)));
+    }
+
+    #[test]
+    fn a_sentence_begins_with_a_phrase_or_has_it_elsewhere() {
+        for sentence in [
+            "How many are there is not known.",
+            "\"Count\" is a word.",
+            "Anzahl",
+            "多少是不知道的。",
+        ] {
+            assert!(COUNTS.begin(sentence), "{sentence}");
+        }
+        for sentence in ["", "How", "It is not known how many there are.", "我不知道有多少。"]
+        {
+            assert!(!COUNTS.begin(sentence), "{sentence}");
+        }
     }
 }

@@ -90,3 +90,81 @@ fn text_is_evidence_for_reasons_and_code_is_not() {
     let found = answer("How do I find a report by --name?", &contents, &options);
     assert!(found.answer.contains("find --name report"), "{found:?}");
 }
+
+/// What is answered, whatever the confidence, with as many sentences as usual.
+fn check_answer(question: &str, contents: &[&str], expected: &str) {
+    let options = ExtractOptions { threshold: 0.0, ..Default::default() };
+    assert_eq!(answer(question, contents, &options).answer, expected, "{question}");
+}
+
+const LEASE: &str = "## Lease\n\nGives a right to a port for an hour. It is free.";
+const RENT: &str = "## Rent\n\nA rent is paid for a port each month. Boats are washed on Mondays.";
+
+#[test]
+fn two_things_that_no_sentence_compares_are_defined_one_after_the_other() {
+    for question in [
+        "What is the difference between a lease and a rent?",
+        "Lease vs. rent",
+        "Was ist der Unterschied zwischen lease und rent?",
+    ] {
+        let expected = "Lease: Gives a right to a port for an hour. [1] A rent is paid for a port each month. [2]";
+        check_answer(question, &[LEASE, RENT], expected);
+    }
+    let both = format!("{LEASE}\n\n{RENT}");
+    let question = "How does a rent differ from a lease?";
+    let expected =
+        "A rent is paid for a port each month. [1] Lease: Gives a right to a port for an hour. [1]";
+    check_answer(question, &[&both], expected);
+}
+
+#[test]
+fn a_sentence_that_compares_two_things_says_more_than_their_definitions() {
+    let compared =
+        "Unlike a rent, a lease is free: that is the difference between a lease and a rent.";
+    let question = "What is the difference between a lease and a rent?";
+    let found = answer(question, &[LEASE, RENT, compared], &Default::default());
+    assert!(found.answer.starts_with("Unlike a rent"), "{found:?}");
+}
+
+#[test]
+fn where_one_thing_is_not_there_a_comparison_is_answered_as_any_question() {
+    let options = ExtractOptions { threshold: 0.0, ..Default::default() };
+    let question = "What is the difference between a lease and a franchise?";
+    let found = answer(question, &[LEASE, RENT], &options);
+    assert!(!found.answer.contains("Lease: "), "{found:?}");
+    let one = ExtractOptions { max_sentences: 1, threshold: 0.0, ..Default::default() };
+    let found = answer("What is the difference between a lease and a rent?", &[LEASE, RENT], &one);
+    assert_eq!(found.evidence.len(), 1, "{found:?}");
+}
+
+#[test]
+fn what_is_announced_answers_and_not_the_announcement() {
+    for (question, announced, step) in [
+        (
+            "How do I prime a pump?",
+            "Let's look at how you prime a pump.",
+            "Fill the pump with water before it is primed.",
+        ),
+        (
+            "Wie entlüftet man eine Pumpe?",
+            "Schauen wir uns an, wie man eine Pumpe entlüftet.",
+            "Man entlüftet eine Pumpe, indem man sie mit Wasser füllt.",
+        ),
+        (
+            "Comment amorcer une pompe ?",
+            "Voyons comment amorcer une pompe.",
+            "Amorcer une pompe se fait en la remplissant d'eau.",
+        ),
+    ] {
+        let content = format!("{announced} {step} Water is dear.");
+        check(question, &[&content], &format!("{step} [1]"));
+    }
+}
+
+#[test]
+fn an_announcement_takes_in_the_code_below_it() {
+    let lines = "pump.fill()\npump.prime()\n".repeat(20);
+    let content = format!("Let's see how to prime a pump.\n\n```\n{lines}```");
+    let found = answer("How do I prime a pump?", &[&content], &Default::default());
+    assert!(found.answer.contains("pump.prime()"), "{found:?}");
+}

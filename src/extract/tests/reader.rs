@@ -218,3 +218,16 @@ fn a_definition_without_the_name_gives_way_to_what_the_reader_finds_much_better(
         assert_eq!(extract.answer, expected);
     }
 }
+
+#[test]
+fn a_question_what_is_not_so_is_doubtful_where_the_best_piece_says_what_is() {
+    let contents = ["The abbey stands on a hill. The monks were exempt from the tax on salt."];
+    let confidence = |question: &str| {
+        let mut model = Knowing::of("exempt", true);
+        let found = extract(question, &found(&contents), &mut model, &Default::default());
+        found.unwrap().confidence
+    };
+    let plain = confidence("Who was exempt from the tax on salt?");
+    let denied = confidence("Who was never exempt from the tax on salt?");
+    assert!(plain > 0.5 && denied < plain / 2.0, "{plain} {denied}");
+}

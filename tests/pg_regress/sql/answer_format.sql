@@ -55,3 +55,23 @@ SELECT rag_create_pipeline('manual', 'body', chunking => '{"by": "markdown"}', r
 SELECT question, rag_answer(question, 'manual', options => '{"answer": {"max_sentences": 1}}')
 FROM (VALUES ('What does the shrink directive do?'), ('Wozu dient die Direktive shrink?'), ('À quoi sert la directive mirror ?'),
              ('¿Qué hace la directiva mirror?'), ('Что делает директива shrink?'), ('mirror 指令有什么用？')) AS asked (question);
+
+-- In what two things differ is said by a text that puts one against the other, else by what each of them is.
+SELECT question, rag_answer(question, 'manual')
+FROM (VALUES ('What is the difference between the shrink directive and the mirror directive?'), ('shrink vs mirror'),
+             ('Was ist der Unterschied zwischen mirror und shrink?'), ('mirror 和 shrink 有什么区别？')) AS asked (question);
+SELECT rag_answer('What is the difference between shrink and mirror?', 'manual', options => '{"cite": {"format": "markdown"}}');
+INSERT INTO manual VALUES (5, 'Which one?', 'Unlike the mirror directive, which sends requests elsewhere, the shrink directive changes responses.');
+SELECT rag_answer('What is the difference between shrink and mirror?', 'manual', options => '{"answer": {"max_sentences": 2}}');
+
+-- What only leads to the next sentence answers nothing.
+INSERT INTO manual VALUES
+    (6, 'Pumps', E'Let''s look at how a pump is primed. The pump is filled with water until the lamp goes out.'),
+    (7, 'Boote', E'In diesem Abschnitt wird erklärt, wie man ein Boot anmeldet. Ein Boot wird mit dem gelben Vordruck angemeldet.');
+SELECT question, rag_answer(question, 'manual', options => '{"answer": {"max_sentences": 1}}')
+FROM (VALUES ('How is a pump primed?'), ('Wie meldet man ein Boot an?')) AS asked (question);
+
+-- What is not so is not told by what is.
+INSERT INTO manual VALUES (8, 'Salt', 'Monks were exempt from the tax on salt. Sailors paid it in spring.');
+SELECT a.confidence < b.confidence - 0.05
+FROM rag_answer_details('Who was not exempt from the tax on salt?', 'manual') AS a, rag_answer_details('Who was exempt from the tax on salt?', 'manual') AS b;

@@ -257,6 +257,7 @@ INSERT INTO pages VALUES
     (3, 'Nothing', NULL, NULL);
 SELECT rag_create_pipeline('pages', 'body', name => 'bare', refresh => 'manual');
 SELECT rag_create_pipeline('pages', $$title || E'\n' || body$$, name => 'made', refresh => 'manual');
+SELECT rag_create_pipeline('pages', $$BODY || ''$$, name => 'capitals', refresh => 'manual');
 SELECT rag_create_pipeline('pages', 'body', name => 'named', refresh => 'manual', options => '{"config": "simple"}');
 SELECT rag_create_pipeline('pages', 'file', name => 'files', refresh => 'manual');
 SELECT name, config FROM rag.pipeline ORDER BY id;
