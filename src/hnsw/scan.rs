@@ -104,9 +104,6 @@ pub enum Probe {
 const WALK_TO_SWEEP: usize = 6;
 /// Nodes that a walk visits for each of the nearest it finds, about.
 const VISITS: usize = 10;
-/// The part of a sweep's cost that a walk may cost before it gives way to the sweep. How many rows
-/// will be asked for is not known; so what was in vain is never more than this.
-const PART_OF_SWEEP: usize = 3;
 /// Rows that are put in order at once at first, where a sweep has found many.
 const FIRST_SORTED: usize = 64;
 /// Where so many nodes per ef_search and neighbour meet the conditions, or fewer, looking at
@@ -311,13 +308,16 @@ impl Scan {
         if is_final { self.ef } else { self.ef.div_ceil(2) }
     }
 
+    /// Whether a sweep should take over. How many rows will be asked for is not known, so a walk goes on until it has
+    /// cost as much as a sweep: then both together never cost more than twice what would have been best
+    /// (the rule for renting skis, Karlin and others, Algorithmica 3, 1988).
     fn is_sweep_cheaper<S: Store>(&self, store: &S) -> Result<bool> {
         if let Some(matches) = &self.matches {
             let degree = self.meta.shape.degree.most(0);
             return Ok(matches.len() <= MATCHES_TO_LOOK_AT * self.ef * degree);
         }
         let nodes = store.blocks()? as usize * self.meta.shape.slots(HnswPageKind::Ground) as usize;
-        let visits = (self.ef * VISITS).max(self.walk.met() * PART_OF_SWEEP);
+        let visits = (self.ef * VISITS).max(self.walk.met());
         Ok(self.options.is_iterative && visits * WALK_TO_SWEEP >= nodes)
     }
 

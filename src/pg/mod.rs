@@ -52,6 +52,7 @@ pub extern "C-unwind" fn _PG_init() {
     index::hnsw::register_options();
     #[cfg(feature = "pg18")]
     index::explain::register();
+    index::running_plans::register();
     question::search::register_row_estimates();
     processes::supervisor::register_at_boot();
     processes::launcher::register_at_boot();

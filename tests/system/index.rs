@@ -13,6 +13,8 @@ mod dump;
 mod interrupt;
 #[path = "index/memory.rs"]
 mod memory;
+#[path = "index/row_filter.rs"]
+mod row_filter;
 #[path = "index/standby.rs"]
 mod standby;
 

@@ -8,6 +8,7 @@ pub mod new_pages;
 pub mod pages;
 
 pub mod opened_index;
+pub mod running_plans;
 
 pub mod access_method;
 

@@ -14,6 +14,7 @@ mod inspect;
 mod opclass;
 mod options;
 mod rescore;
+mod row_filter;
 mod scan;
 mod vacuum;
 mod value;

@@ -8,6 +8,7 @@ use pgrx::PgMemoryContexts;
 use pgrx::prelude::*;
 
 use super::insert::pointer_of;
+use super::row_filter::RowFilter;
 use crate::hnsw::page::RowId;
 use crate::hnsw::scan::Nearness;
 use crate::pg::index::pages::guarded;
@@ -18,6 +19,8 @@ pub struct Rescorer {
     state: *mut pg_sys::EState,
     slot: *mut pg_sys::TupleTableSlot,
     fetch: *mut pg_sys::IndexFetchTableData,
+    /// What the query asks of a row beside.
+    filter: Option<RowFilter>,
     /// Room for the columns of a row of the index.
     values: Vec<pg_sys::Datum>,
     nulls: Vec<bool>,
@@ -43,6 +46,7 @@ impl Rescorer {
                     state: pg_sys::CreateExecutorState(),
                     slot: pg_sys::table_slot_create(table, std::ptr::null_mut()),
                     fetch: fetch.unwrap_or(std::ptr::null_mut()),
+                    filter: RowFilter::of(scan),
                     values: vec![pg_sys::Datum::null(); pg_sys::INDEX_MAX_KEYS as usize],
                     nulls: vec![false; pg_sys::INDEX_MAX_KEYS as usize],
                 }
@@ -50,7 +54,7 @@ impl Rescorer {
         }
     }
 
-    /// The operator's value for a row; `None` where no version of it is visible.
+    /// The operator's value for a row; `None` where no version of it is visible, or the query does not want it.
     ///
     /// # Safety
     ///
@@ -73,7 +77,8 @@ impl Rescorer {
                     &mut all_dead,
                 )
             });
-            if !is_visible {
+            let slot = self.slot;
+            if !is_visible || self.filter.as_mut().is_some_and(|filter| !filter.lets_pass(slot)) {
                 return None;
             }
             let context = match (*self.state).es_per_tuple_exprcontext {
@@ -100,6 +105,12 @@ impl Rescorer {
                 Some(Nearness::Bound(f64::from_bits(distance.value() as u64)))
             })
         }
+    }
+
+    /// Rows that were not measured, since the query does not want them.
+    #[cfg(feature = "pg18")]
+    pub fn removed(&self) -> u64 {
+        self.filter.as_ref().map_or(0, RowFilter::removed)
     }
 
     /// Lets the last row go, before the scan begins anew.

@@ -209,10 +209,11 @@ pub unsafe fn figures(scan: pg_sys::IndexScanDesc) -> [(&'static std::ffi::CStr,
     let opaque = unsafe { &*(*scan).opaque.cast::<HnswScan>() };
     let mut effort = opaque.effort;
     effort.add(opaque.scan.as_ref().map(|(_, scan)| scan.effort()).unwrap_or_default());
+    let removed = opaque.rescorer.as_ref().map_or(0, Rescorer::removed);
     [
         (c"Nodes Visited", effort.nodes),
         (c"Distances Computed", effort.distances),
-        (c"Rows Rescored", effort.rows),
+        (c"Rows Rescored", effort.rows.saturating_sub(removed)),
     ]
 }
 
