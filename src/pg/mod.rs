@@ -50,9 +50,9 @@ pub extern "C-unwind" fn _PG_init() {
     server::error::without_backtraces();
     server::guc::define();
     index::hnsw::register_options();
+    index::hnsw::register_scan_nodes();
     #[cfg(feature = "pg18")]
     index::explain::register();
-    index::running_plans::register();
     question::search::register_row_estimates();
     processes::supervisor::register_at_boot();
     processes::launcher::register_at_boot();

@@ -8,7 +8,6 @@ pub mod new_pages;
 pub mod pages;
 
 pub mod opened_index;
-pub mod running_plans;
 
 pub mod access_method;
 

@@ -41,7 +41,7 @@ fn a_condition_is_asked_ahead_where_that_cannot_be_noticed() {
     assert_plan(&mut client, WANTED);
     let (rows, ahead) = asked(&mut client, WANTED);
     assert_eq!(rows.len(), 10);
-    for (change, what) in [("VOLATILE", "volatile"), ("STABLE COST 1000", "expensive")] {
+    for (change, what) in [("VOLATILE", "volatile"), ("STABLE COST 100", "expensive")] {
         client.batch_execute(&format!("ALTER FUNCTION is_wanted {change}")).unwrap();
         let (others, afterwards) = asked(&mut client, WANTED);
         assert_eq!(others, rows, "{what}");
@@ -111,4 +111,59 @@ fn a_condition_that_fails_ends_its_query_and_nothing_else() {
         ))
         .unwrap();
     assert_eq!(asked(&mut client, WANTED), (rows, ahead));
+}
+
+#[test]
+fn a_condition_sees_no_row_that_a_policy_hides() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let mut client = table(&cluster);
+    client
+        .batch_execute(
+            "ALTER TABLE items ADD tenant text;
+             UPDATE items SET tenant = CASE WHEN id % 3 = 0 THEN 'own' ELSE 'other' END;
+             DROP INDEX items_v;
+             CREATE INDEX items_v ON items USING rag_hnsw (v vector_l2_ops, tenant);
+             CREATE ROLE caller;
+             GRANT SELECT ON items, questions TO caller;
+             CREATE FUNCTION tell(id bigint) RETURNS boolean LANGUAGE plpgsql STABLE COST 1 AS $$
+             BEGIN
+                 RAISE WARNING 'saw % of them', id;
+                 RETURN id % 2 = 0;
+             END $$;
+             ALTER TABLE items ENABLE ROW LEVEL SECURITY;",
+        )
+        .unwrap();
+    client.batch_execute("VACUUM ANALYZE items").unwrap();
+    // A condition that the index evaluates, and one that it does not.
+    for policy in ["tenant = 'own'", "id % 3 = 0"] {
+        client
+            .batch_execute(&format!("CREATE POLICY own ON items USING ({policy}); SET ROLE caller"))
+            .unwrap();
+        let told = WANTED.replace("is_wanted(i.id)", "tell(i.id)");
+        assert_plan(&mut client, &told);
+        assert_eq!(client.query(&told, &[]).unwrap().len(), 10, "{policy}");
+        client.batch_execute("RESET ROLE; DROP POLICY own ON items").unwrap();
+    }
+    let log = cluster.log();
+    let seen =
+        log.split("saw ").skip(1).filter_map(|rest| rest.split_once(" of them")?.0.parse().ok());
+    let (own, hidden): (Vec<i64>, Vec<i64>) = seen.partition(|id| id % 3 == 0);
+    assert!(own.len() > 40 && hidden.is_empty(), "{} own rows, hidden: {hidden:?}", own.len());
+}
+
+#[test]
+fn errors_of_statements_keep_what_they_say() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let mut client = table(&cluster);
+    let error = client.batch_execute("INSERT INTO items VALUES (1, NULL)").unwrap_err();
+    let error = error.as_db_error().expect("an error of the server");
+    assert_eq!(error.constraint(), Some("items_pkey"));
+    client
+        .batch_execute(
+            "CREATE FUNCTION fails() RETURNS integer LANGUAGE plpgsql AS $$ BEGIN RETURN 1 / 0; END $$",
+        )
+        .unwrap();
+    let error = client.query("SELECT fails()", &[]).map(drop).unwrap_err();
+    let error = error.as_db_error().expect("an error of the server");
+    assert!(error.where_().is_some_and(|place| place.contains("fails()")), "{error:?}");
 }

@@ -16,6 +16,7 @@ mod options;
 mod rescore;
 mod row_filter;
 mod scan;
+mod scan_nodes;
 mod vacuum;
 mod value;
 
@@ -25,4 +26,5 @@ pub use insert::{pointer_of, row_of};
 pub use options::register as register_options;
 #[cfg(feature = "pg18")]
 pub use scan::{amgettuple, figures};
+pub use scan_nodes::register as register_scan_nodes;
 pub use value::Detoasted;
