@@ -145,8 +145,10 @@ fn a_condition_sees_no_row_that_a_policy_hides() {
         client.batch_execute("RESET ROLE; DROP POLICY own ON items").unwrap();
     }
     let log = cluster.log();
-    let seen =
-        log.split("saw ").skip(1).filter_map(|rest| rest.split_once(" of them")?.0.parse().ok());
+    let seen = log
+        .split("saw ")
+        .skip(1)
+        .filter_map(|rest| rest.split_once(" of them")?.0.parse::<i64>().ok());
     let (own, hidden): (Vec<i64>, Vec<i64>) = seen.partition(|id| id % 3 == 0);
     assert!(own.len() > 40 && hidden.is_empty(), "{} own rows, hidden: {hidden:?}", own.len());
 }
