@@ -88,7 +88,7 @@ fn each_host_is_reached_in_its_own_way() {
     let words = format!("sslmode=verify-full sslrootcert={} user=reader", authority.file());
     let (message, said) = reached(&format!("host={folder},localhost port={0} {words}", relay.port));
     assert_eq!((message.as_deref(), relay.counts()), (Some(REACHED), (0, 1)), "{said}");
-    // The socket that is not there is no secret either.
+    // That the first host could not be reached is said, too.
     assert!(said.contains("error connecting to server"), "{said}");
 }
 
