@@ -207,7 +207,7 @@ fn database(
 ) -> Result<Connector, String> {
     let url = url.ok_or("--database-url is missing: which database, and as which role?")?;
     // The error of the parser may repeat a password, so it is not shown.
-    let unreadable = "--database-url cannot be read; write postgresql://role@host/database, or host=... dbname=...";
+    let unreadable = "--database-url cannot be read; write postgresql://role@host/database, with %40 for @, %2F for / and %3F for ? in a name or a password, or host=... dbname=...";
     let parts = connection_string::split(&url).ok_or(unreadable)?;
     let mut config: tokio_postgres::Config = parts.rest.parse().map_err(|_| unreadable)?;
     let mut options = config.get_options().unwrap_or_default().to_owned();
@@ -306,6 +306,8 @@ mod tests {
         assert!(check(&[], &[]).unwrap_err().contains("--database-url is missing"));
         let secret = check(&["--database-url", "postgresql://a:geheim@[:x/"], &[]).unwrap_err();
         assert!(!secret.contains("geheim"));
+        let lost = "postgresql://db?sslmode=verify-full&user=a@b";
+        assert!(check(&["--database-url", lost], &[]).unwrap_err().contains("with %40 for @"));
         let url = |url| check(&["--database-url", url], &[("PGSSLMODE", "on")]).unwrap_err();
         assert!(url("postgresql://db/shop").contains("verify-full, not \"on\""));
         assert!(url("host=db sslmode=require sslcrl=a.pem").contains("sslcrl is not supported"));

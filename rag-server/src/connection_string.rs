@@ -1,7 +1,7 @@
 //! Which words of a connection string are about encryption?
 //!
 //! The driver knows `sslmode` with three values and refuses a string with `sslrootcert`. So the words are taken out
-//! before it reads the rest.
+//! before it reads the rest. What it would read otherwise than libpq is written so that both read the same.
 
 use percent_encoding::percent_decode_str;
 
@@ -14,27 +14,36 @@ pub struct Parts {
     pub encryption: Vec<(String, String)>,
 }
 
-/// Takes the parameters whose names begin with `ssl` out of a URL or of `name=value` words; `sslnegotiation` stays, as
-/// the driver reads that. Nothing is returned for what is neither.
+/// Takes the parameters whose names begin with `ssl` out of a URL or of `name=value` words. Nothing is returned for what
+/// is neither, nor for a URL in which such a parameter stands where a role or a host should be.
 pub fn split(text: &str) -> Option<Parts> {
     let is_url = ["postgres://", "postgresql://"].iter().any(|scheme| text.starts_with(scheme));
     if is_url { of_url(text) } else { of_words(text) }
 }
 
 fn is_about_encryption(name: &str) -> bool {
-    name.starts_with("ssl") && name != "sslnegotiation" || name == "requiressl"
+    name.starts_with("ssl") || name == "requiressl"
 }
 
 fn of_url(text: &str) -> Option<Parts> {
-    // A question mark before it may belong to a password.
-    let host = text.find('@').map_or(0, |at| at + 1);
-    let Some(query) = text[host..].find('?').map(|at| host + at) else {
-        return Some(Parts { rest: text.to_owned(), ..Parts::default() });
+    let start = text.find("://")? + "://".len();
+    // As for libpq a role and a password end with the first @ before any slash, and may have a question mark.
+    let host = match text[start..].find(['@', '/']).map(|at| start + at) {
+        Some(at) if text[at..].starts_with('@') => at + 1,
+        _ => start,
     };
-    let decoded = |text: &str| percent_decode_str(text).decode_utf8().ok().map(String::from);
+    let query = text[host..].find('?').map_or(text.len(), |at| host + at);
+    let (credentials, place) = (&text[..host], &text[host..query]);
+    let is_lost = |text: &str, ends: &[char]| {
+        let mut names = text.split(ends).filter_map(|word| word.split_once('='));
+        names.any(|(name, _)| decoded(name).is_some_and(|name| is_about_encryption(&name)))
+    };
+    if is_lost(credentials, &['?', '&']) || is_lost(place, &['/', ':', '&']) {
+        return None;
+    }
     let mut kept = Vec::new();
     let mut encryption = Vec::new();
-    for parameter in text[query + 1..].split('&') {
+    for parameter in text.get(query + 1..).unwrap_or_default().split('&') {
         match parameter.split_once('=') {
             Some((name, value)) if is_about_encryption(&decoded(name)?) => {
                 encryption.push((decoded(name)?, decoded(value)?));
@@ -42,8 +51,15 @@ fn of_url(text: &str) -> Option<Parts> {
             _ => kept.push(parameter),
         }
     }
+    let kept = kept.join("&");
     let separator = if kept.is_empty() { "" } else { "?" };
-    Some(Parts { rest: format!("{}{separator}{}", &text[..query], kept.join("&")), encryption })
+    // For the driver a role ends with the first @, wherever it stands.
+    let rest = format!("{place}{separator}{kept}").replace('@', "%40");
+    Some(Parts { rest: format!("{credentials}{rest}"), encryption })
+}
+
+fn decoded(text: &str) -> Option<String> {
+    percent_decode_str(text).decode_utf8().ok().map(String::from)
 }
 
 fn of_words(text: &str) -> Option<Parts> {
@@ -105,7 +121,7 @@ mod tests {
             &[("sslrootcert", "/a b/it's.pem"), ("sslmode", "verify-ca")],
         );
         check("sslcert=a\\ b sslkey=c", "", &[("sslcert", "a b"), ("sslkey", "c")]);
-        check("host=db sslnegotiation=direct", "host=db sslnegotiation=direct", &[]);
+        check("host=db sslnegotiation=direct", "host=db", &[("sslnegotiation", "direct")]);
         check("requiressl=1", "", &[("requiressl", "1")]);
     }
 
@@ -127,6 +143,48 @@ mod tests {
             "postgresql://db",
             &[("sslmode", "disable"), ("sslmode", "prefer")],
         );
+    }
+
+    #[test]
+    fn a_role_ends_with_the_at_before_the_first_slash() {
+        check(
+            "postgresql://db/shop?sslmode=verify-full&user=a@b",
+            "postgresql://db/shop?user=a%40b",
+            &[("sslmode", "verify-full")],
+        );
+        check(
+            "postgresql://reader@db/a@b?sslmode=require&sslcert=/c@d",
+            "postgresql://reader@db/a%40b",
+            &[("sslmode", "require"), ("sslcert", "/c@d")],
+        );
+        check(
+            "postgresql:///shop?user=a@b&sslkey=",
+            "postgresql:///shop?user=a%40b",
+            &[("sslkey", "")],
+        );
+        let config =
+            |text| -> tokio_postgres::Config { split(text).unwrap().rest.parse().unwrap() };
+        let read = config("postgresql://db/shop?sslmode=verify-full&user=a@b");
+        assert_eq!(read.get_hosts(), [tokio_postgres::config::Host::Tcp("db".to_owned())]);
+        assert_eq!((read.get_user(), read.get_dbname()), (Some("a@b"), Some("shop")));
+        let read = config("postgresql://a:b?c@db/shop?sslmode=verify-full");
+        assert_eq!((read.get_user(), read.get_password()), (Some("a"), Some(&b"b?c"[..])));
+        // A password may be anything else.
+        check("postgresql://a:ssl=%ff@db", "postgresql://a:ssl=%ff@db", &[]);
+    }
+
+    #[test]
+    fn no_word_about_encryption_gets_lost() {
+        for text in [
+            "postgresql://db?sslmode=verify-full&user=a@b",
+            "postgresql://db?user=a&sslmode=verify-full&user=a@b/shop",
+            "postgresql://db?ssl%6dode=verify-full&user=a@b",
+            "postgresql://a:b@db/shop&sslmode=verify-full",
+            "postgresql://a:b@db:5432&sslmode=verify-full",
+            "postgresql://a:b@db/sslmode=verify-full",
+        ] {
+            assert_eq!(split(text), None, "{text}");
+        }
     }
 
     #[test]

@@ -1,14 +1,16 @@
 //! How is a connection to the database made?
 
-use rustls::{CertificateError, Error as TlsError};
-use tokio_postgres::config::{Host, SslMode, SslNegotiation};
+use rustls::{CertificateError, Error as TlsError, OtherError};
+use tokio_postgres::config::SslMode;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::{CancelToken, Client, Config, Connection, Error, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
+use crate::certificate::AuthorityOutOfDate;
 use crate::encryption::{Encryption, Mode};
 use crate::failure::with_causes;
+use crate::hosts::{self, Hosts};
 
 /// The stream of a connection that is encrypted.
 type Encrypted = <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream;
@@ -23,16 +25,18 @@ pub struct Connector {
 impl Connector {
     /// The error is a sentence: what of the two does not go together.
     pub fn new(mut config: Config, encryption: Encryption) -> Result<Self, String> {
-        // What is not encrypted at first cannot begin with TLS.
-        if config.get_ssl_negotiation() == SslNegotiation::Direct && encryption.mode < Mode::Require
-        {
-            return Err("sslnegotiation=direct needs sslmode=require or a stronger one".to_owned());
-        }
+        config.ssl_negotiation(encryption.negotiation);
         // The name in a certificate may be an address, and TLS needs one of both.
         if config.get_hosts().is_empty() {
             for address in config.get_hostaddrs().to_vec() {
                 config.host(address.to_string());
             }
+        }
+        if hosts::is_drawn_among_unlike(&config) {
+            return Err(
+                "load_balance_hosts=random needs hosts that are all unix sockets, or none of them"
+                    .to_owned(),
+            );
         }
         Ok(Self { config, encryption })
     }
@@ -53,14 +57,29 @@ impl Connector {
         other
     }
 
-    /// Connects, in two ways where `sslmode` allows it. Where neither is one, the error is that of the first.
+    /// Connects to the first host that can be. Where none can, the error is that of the last.
     pub async fn connect(&self) -> Result<(Client, Connection<Socket, Encrypted>), Error> {
-        let (way, other) = self.ways();
-        let first = match (self.connect_with(way).await, other) {
+        let (first, others) = hosts::alike(&self.config);
+        let mut connected = self.connect_to(&first).await;
+        for hosts in others {
+            let Err(error) = &connected else { break };
+            eprintln!("rag-server: {}", with_causes(error));
+            connected = self.connect_to(&hosts).await;
+        }
+        connected
+    }
+
+    /// Connects, in two ways where `sslmode` allows it. Where neither is one, the error is that of the first.
+    async fn connect_to(
+        &self,
+        hosts: &Hosts,
+    ) -> Result<(Client, Connection<Socket, Encrypted>), Error> {
+        let (way, other) = self.ways(hosts.is_local);
+        let first = match (self.connect_with(&hosts.config, way).await, other) {
             (Err(error), Some(_)) if is_about_the_way(&error) => error,
             (over, _) => return over,
         };
-        match self.connect_with(other.unwrap_or(way)).await {
+        match self.connect_with(&hosts.config, other.unwrap_or(way)).await {
             Err(error) if is_about_the_way(&error) || is_about_encryption(&error) => {
                 eprintln!("rag-server: {}", with_causes(&error));
                 Err(first)
@@ -71,19 +90,17 @@ impl Connector {
 
     async fn connect_with(
         &self,
+        config: &Config,
         way: SslMode,
     ) -> Result<(Client, Connection<Socket, Encrypted>), Error> {
-        let mut config = self.config.clone();
+        let mut config = config.clone();
         config.ssl_mode(way).connect(self.encryption.tls.clone()).await
     }
 
-    /// How it is tried, and how else. Unix sockets are not encrypted.
-    fn ways(&self) -> (SslMode, Option<SslMode>) {
-        let is_local = |host: &Host| matches!(host, Host::Unix(_));
-        if self.config.get_hosts().iter().all(is_local) {
-            return (SslMode::Disable, None);
-        }
+    /// How hosts are tried, and how else. Unix sockets are not encrypted.
+    fn ways(&self, is_local: bool) -> (SslMode, Option<SslMode>) {
         match self.encryption.mode {
+            _ if is_local => (SslMode::Disable, None),
             Mode::Disable => (SslMode::Disable, None),
             Mode::Allow => (SslMode::Disable, Some(SslMode::Require)),
             Mode::Prefer => (SslMode::Prefer, Some(SslMode::Disable)),
@@ -116,8 +133,15 @@ pub fn hint(error: &Error) -> Option<&'static str> {
         TlsError::InvalidCertificate(
             CertificateError::UnknownIssuer | CertificateError::BadSignature,
         ) => Some(
-            "sslrootcert does not hold the authority that has signed the certificate of the server",
+            "sslrootcert does not hold the authority that has signed the certificate of the server; a certificate that is trusted itself signs no others unless it says cA=TRUE",
         ),
+        TlsError::InvalidCertificate(CertificateError::Other(OtherError(other)))
+            if other.is::<AuthorityOutOfDate>() =>
+        {
+            Some(
+                "the authority of sslrootcert that has signed the certificate of the server has expired, or is not valid yet",
+            )
+        }
         TlsError::InvalidCertificate(CertificateError::NotValidForNameContext { .. }) => Some(
             "the host of the connection string must be a subjectAltName of the certificate; sslmode=verify-ca does not compare them",
         ),

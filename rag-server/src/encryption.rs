@@ -11,9 +11,10 @@ use std::sync::Arc;
 use rustls::ClientConfig;
 use rustls::pki_types::pem::{Error as PemError, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio_postgres::config::SslNegotiation;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use crate::certificate::{CertificateCheck, Check};
+use crate::certificate::{CertificateCheck, Check, is_certificate};
 
 /// `sslmode`, from the weakest to the strongest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -43,11 +44,22 @@ const MODES: [(&str, Mode); 6] = [
 
 /// Parameters that are read, with the variable of the environment that speaks where the connection string does not,
 /// and the file in the home of the user that is taken where neither does.
-const PARAMETERS: [(&str, &str, Option<&str>); 4] = [
+const PARAMETERS: [(&str, &str, Option<&str>); 5] = [
+    ("sslnegotiation", "PGSSLNEGOTIATION", None),
     ("sslmode", "PGSSLMODE", None),
     ("sslrootcert", "PGSSLROOTCERT", Some("root.crt")),
     ("sslcert", "PGSSLCERT", Some("postgresql.crt")),
     ("sslkey", "PGSSLKEY", Some("postgresql.key")),
+];
+
+/// Variables of the environment that libpq reads and nobody does here, with the values that change nothing. Who sets
+/// another wants less to be accepted.
+const NOT_READ: [(&str, &[&str]); 5] = [
+    ("PGSSLCRL", &[]),
+    ("PGSSLCRLDIR", &[]),
+    ("PGSSLMINPROTOCOLVERSION", &["TLSv1", "TLSv1.1", "TLSv1.2"]),
+    ("PGSSLMAXPROTOCOLVERSION", &["TLSv1.3"]),
+    ("PGSSLCERTMODE", &["allow"]),
 ];
 
 /// The value of `sslrootcert` that stands for the authorities which the system trusts.
@@ -58,6 +70,8 @@ const SYSTEM: &str = "system";
 pub struct Encryption {
     /// Whether, and what of the certificate has to be right.
     pub mode: Mode,
+    /// Whether TLS is asked for first.
+    pub negotiation: SslNegotiation,
     /// What makes TLS of a socket.
     pub tls: MakeRustlsConnect,
 }
@@ -68,10 +82,11 @@ impl std::fmt::Debug for Encryption {
     }
 }
 
-/// What was said of the four parameters.
+/// What was said of the parameters, and variables that nobody reads.
 struct Said {
     values: HashMap<&'static str, OsString>,
     home: Option<PathBuf>,
+    not_read: Vec<&'static str>,
 }
 
 impl Encryption {
@@ -82,13 +97,16 @@ impl Encryption {
         environment: impl Fn(&str) -> Option<OsString>,
     ) -> Result<Self, String> {
         let said = Said::new(parameters, environment)?;
-        let mode = said.mode()?;
-        if mode == Mode::Disable {
-            return Ok(Self { mode, tls: MakeRustlsConnect::new(client(Trust::nothing(), None)?) });
+        let (mode, negotiation) = (said.mode()?, said.negotiation()?);
+        // What is not encrypted at first cannot begin with TLS.
+        if negotiation == SslNegotiation::Direct && mode < Mode::Require {
+            return Err("sslnegotiation=direct needs sslmode=require or a stronger one".to_owned());
         }
-        let trust = said.trust(mode)?;
-        let config = client(trust, said.identity()?)?;
-        Ok(Self { mode, tls: MakeRustlsConnect::new(config) })
+        let config = match mode {
+            Mode::Disable => client(Trust::nothing(), None)?,
+            _ => client(said.trust(mode)?, said.identity()?)?,
+        };
+        Ok(Self { mode, negotiation, tls: MakeRustlsConnect::new(config) })
     }
 }
 
@@ -107,10 +125,31 @@ impl Said {
             let known = PARAMETERS.iter().find(|(name, ..)| name == said).ok_or_else(|| {
                 format!("{said} is not supported; sslmode, sslrootcert, sslcert, sslkey and sslnegotiation are")
             })?;
-            values.insert(known.0, OsString::from(value));
+            // An empty name stands for the file in the home, whatever the environment says.
+            match (value.as_str(), known.2) {
+                ("", Some(_)) => values.remove(known.0),
+                _ => values.insert(known.0, OsString::from(value)),
+            };
         }
         let home = environment("HOME").map(|home| PathBuf::from(home).join(".postgresql"));
-        Ok(Self { values, home })
+        let is_not_read = |(variable, harmless): &(&str, &[&str])| {
+            let value = environment(variable).unwrap_or_default();
+            !value.is_empty() && harmless.iter().all(|harmless| value != *harmless)
+        };
+        let not_read =
+            NOT_READ.iter().filter(|one| is_not_read(one)).map(|(variable, _)| *variable);
+        Ok(Self { values, home, not_read: not_read.collect() })
+    }
+
+    fn negotiation(&self) -> Result<SslNegotiation, String> {
+        let Some(said) = self.values.get("sslnegotiation") else {
+            return Ok(SslNegotiation::Postgres);
+        };
+        match said.to_str() {
+            Some("postgres") => Ok(SslNegotiation::Postgres),
+            Some("direct") => Ok(SslNegotiation::Direct),
+            _ => Err(format!("sslnegotiation must be postgres or direct, not {said:?}")),
+        }
     }
 
     fn mode(&self) -> Result<Mode, String> {
@@ -147,11 +186,17 @@ impl Said {
         if mode < Mode::Require {
             return Ok(Trust::nothing());
         }
+        if let Some(variable) = self.not_read.first() {
+            return Err(format!(
+                "{variable} is set, but rag-server cannot do what it asks for; unset it to connect without that"
+            ));
+        }
         let check =
             if mode == Mode::VerifyFull { Check::AuthorityAndHost } else { Check::Authority };
         match self.file("sslrootcert") {
             Some((file, true)) if file.as_os_str() == SYSTEM => of_the_system(check),
             Some((file, _)) => {
+                self.refuse_revocations()?;
                 Ok(Trust { check, certificates: certificates("sslrootcert", &file)? })
             }
             None if mode == Mode::Require => Ok(Trust::nothing()),
@@ -159,6 +204,20 @@ impl Said {
                 "sslmode={} needs to know which authorities are trusted; name a file with their certificates as \
                  sslrootcert, or write sslrootcert=system",
                 if mode == Mode::VerifyFull { "verify-full" } else { "verify-ca" }
+            )),
+        }
+    }
+
+    /// The error names the file from which libpq learns of certificates that are revoked: accepting them would be less
+    /// than its owner expects.
+    fn refuse_revocations(&self) -> Result<(), String> {
+        let file = self.home.as_ref().map(|home| home.join("root.crl"));
+        match file.filter(|file| file.exists()) {
+            None => Ok(()),
+            Some(file) => Err(format!(
+                "certificates that {} revokes would be accepted, since lists of revoked certificates are not supported; \
+                 take the file away, and give sslrootcert an authority that has signed none of them",
+                file.display()
             )),
         }
     }
@@ -201,9 +260,7 @@ fn of_the_system(check: Check) -> Result<Trust, String> {
         ));
     }
     // Stores of systems hold some that nobody can read, and do without them.
-    let mut store = rustls::RootCertStore::empty();
-    let certificates = found.certs.into_iter().filter(|one| store.add(one.clone()).is_ok());
-    Ok(Trust { check, certificates: certificates.collect() })
+    Ok(Trust { check, certificates: found.certs.into_iter().filter(is_certificate).collect() })
 }
 
 fn certificates(parameter: &str, file: &Path) -> Result<Vec<CertificateDer<'static>>, String> {

@@ -6,12 +6,16 @@ use tempfile::TempDir;
 use super::*;
 
 fn read(words: &[(&str, &str)], environment: &[(&str, &str)]) -> Result<Mode, String> {
+    read_whole(words, environment).map(|encryption| encryption.mode)
+}
+
+fn read_whole(words: &[(&str, &str)], environment: &[(&str, &str)]) -> Result<Encryption, String> {
     let words: Vec<_> =
         words.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
     let value = |name: &str| {
         environment.iter().find(|(key, _)| *key == name).map(|(_, value)| value.into())
     };
-    Encryption::read(&words, value).map(|encryption| encryption.mode)
+    Encryption::read(&words, value)
 }
 
 /// A home with `.postgresql`, and in a folder beside it a certificate with its key and one with another key.
@@ -135,4 +139,61 @@ fn what_is_not_known_is_named() {
     assert!(error.starts_with("sslcompression is not supported; sslmode, "), "{error}");
     let error = read(&[("sslmode", "VERIFY")], &[]).unwrap_err();
     assert!(error.ends_with("verify-ca, verify-full, not \"VERIFY\""), "{error}");
+}
+
+#[test]
+fn the_environment_may_say_that_tls_begins_at_once() {
+    let negotiation = |words: &[(&str, &str)], environment: &[(&str, &str)]| {
+        read_whole(words, environment).map(|encryption| encryption.negotiation)
+    };
+    let (require, direct) = (("sslmode", "require"), ("PGSSLNEGOTIATION", "direct"));
+    assert_eq!(negotiation(&[require], &[]), Ok(SslNegotiation::Postgres));
+    assert_eq!(negotiation(&[require], &[direct]), Ok(SslNegotiation::Direct));
+    let words = [require, ("sslnegotiation", "postgres")];
+    assert_eq!(negotiation(&words, &[direct]), Ok(SslNegotiation::Postgres));
+    let error = negotiation(&[], &[direct]).unwrap_err();
+    assert!(error.ends_with("needs sslmode=require or a stronger one"), "{error}");
+    let error = negotiation(&[require, ("sslnegotiation", "")], &[]).unwrap_err();
+    assert_eq!(error, "sslnegotiation must be postgres or direct, not \"\"");
+}
+
+#[test]
+fn an_empty_name_stands_for_the_file_in_the_home() {
+    let files = Files::new();
+    let (home, root) = (files.path("home"), files.path("own.crt"));
+    files.write("home/.postgresql/root.crt", &std::fs::read_to_string(&root).unwrap());
+    let words = [("sslmode", "verify-full"), ("sslrootcert", ""), ("sslcert", ""), ("sslkey", "")];
+    assert_eq!(read(&words, &[("HOME", &home)]), Ok(Mode::VerifyFull));
+    let environment = [("HOME", home.as_str()), ("PGSSLROOTCERT", "/nothing")];
+    assert_eq!(read(&words, &environment), Ok(Mode::VerifyFull));
+    read(&words[..1], &environment).unwrap_err();
+    // But no mode is weaker than it was meant.
+    let error = read(&[("sslmode", "")], &[("PGSSLMODE", "verify-full")]).unwrap_err();
+    assert!(error.ends_with("not \"\""), "{error}");
+}
+
+#[test]
+fn what_would_accept_less_is_not_passed_over() {
+    let files = Files::new();
+    let root = files.path("own.crt");
+    let words = [("sslmode", "verify-full"), ("sslrootcert", root.as_str())];
+    for (variable, value) in [
+        ("PGSSLCRL", "a.pem"),
+        ("PGSSLCRLDIR", "/a"),
+        ("PGSSLMINPROTOCOLVERSION", "TLSv1.3"),
+        ("PGSSLMAXPROTOCOLVERSION", "TLSv1.2"),
+        ("PGSSLCERTMODE", "disable"),
+    ] {
+        let error = read(&words, &[(variable, value)]).unwrap_err();
+        assert!(error.starts_with(&format!("{variable} is set, but")), "{error}");
+        read(&[("sslmode", "require")], &[(variable, value)]).unwrap_err();
+        read(&[("sslmode", "prefer")], &[(variable, value)]).unwrap();
+        read(&words, &[(variable, "")]).unwrap();
+    }
+    read(&words, &[("PGSSLMINPROTOCOLVERSION", "TLSv1.2"), ("PGSSLCERTMODE", "allow")]).unwrap();
+    let home = files.path("home");
+    files.write("home/.postgresql/root.crl", "");
+    let error = read(&words, &[("HOME", &home)]).unwrap_err();
+    assert!(error.contains(".postgresql/root.crl revokes would be accepted"), "{error}");
+    assert_eq!(read(&[("sslmode", "require")], &[("HOME", &home)]), Ok(Mode::Require));
 }

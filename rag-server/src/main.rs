@@ -11,6 +11,7 @@ mod database;
 mod document;
 mod encryption;
 mod failure;
+mod hosts;
 mod http;
 mod mcp;
 mod metrics;

@@ -63,6 +63,54 @@ fn a_certificate_is_checked_as_far_as_the_mode_says() {
 }
 
 #[test]
+fn an_authority_that_has_expired_is_said_to_have() {
+    let authority = Authority::until(2020);
+    let taking = Taking::certified(&authority, "localhost", None);
+    let words = format!("sslmode=verify-full sslrootcert={}", authority.file());
+    let said = check(taking, &words, (0, 0), NOT_ENCRYPTED);
+    assert!(
+        said.contains("the authority of sslrootcert") && said.contains("has expired"),
+        "{said}"
+    );
+}
+
+#[test]
+fn each_host_is_reached_in_its_own_way() {
+    let authority = Authority::new();
+    let relay = Relay::start(Taking::certified(&authority, "localhost", None));
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path().display();
+    let reached = |url: &str| {
+        let server = Server::of(url, false, &[]);
+        let response = request(&server.address, None, "/v1/models", None);
+        (response.json()["error"]["message"].as_str().map(str::to_owned), server.said())
+    };
+    let words = format!("sslmode=verify-full sslrootcert={} user=reader", authority.file());
+    let (message, said) = reached(&format!("host={folder},localhost port={0} {words}", relay.port));
+    assert_eq!((message.as_deref(), relay.counts()), (Some(REACHED), (0, 1)), "{said}");
+    // That the first host could not be reached is said, too.
+    assert!(said.contains("error connecting to server"), "{said}");
+}
+
+#[test]
+fn a_socket_is_asked_without_tls_beside_a_host_that_needs_it() {
+    let Some(url) = reader_url() else { return };
+    let _alone = support::alone();
+    let config: tokio_postgres::Config = url.parse().unwrap();
+    let tokio_postgres::config::Host::Unix(folder) = &config.get_hosts()[0] else { return };
+    let url = format!(
+        "host=localhost,{} port=1,{} user=rag_server_reader dbname={} sslmode=require",
+        folder.display(),
+        config.get_ports()[0],
+        config.get_dbname().unwrap()
+    );
+    let server = Server::of(&url, true, &[]);
+    let answer =
+        server.post("/ask", &json!({"question": "When are invoices sent?", "pipeline": "docs"}));
+    assert!(answer.body.contains("first day of each month"), "{answer:?}");
+}
+
+#[test]
 fn a_server_may_want_a_certificate_too() {
     let (authority, other) = (Authority::new(), Authority::new());
     let taking = Taking::certified(&authority, "localhost", Some(&authority));

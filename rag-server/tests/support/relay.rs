@@ -26,9 +26,15 @@ pub struct Authority {
 impl Authority {
     /// One that nobody knows yet.
     pub fn new() -> Self {
+        Self::until(4096)
+    }
+
+    /// One whose own certificate is valid until a year begins.
+    pub fn until(year: i32) -> Self {
         let key = KeyPair::generate().unwrap();
         let mut params = CertificateParams::new(Vec::new()).unwrap();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        params.not_after = rcgen::date_time_ymd(year, 1, 1);
         let certificate = params.self_signed(&key).unwrap().pem();
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("root.crt"), &certificate).unwrap();

@@ -121,5 +121,5 @@ fn end(reply: &Value, heard: &mut Heard) {
     heard.count(reply, "/usage/tokens/input_tokens", "/usage/tokens/output_tokens");
     // A number that may be written with a point.
     let cached = reply.pointer("/usage/cached_tokens").and_then(Value::as_f64);
-    heard.cached(cached.map(|tokens| tokens as u64));
+    heard.cached(cached.filter(|tokens| *tokens >= 0.0).map(|tokens| tokens as u64));
 }
