@@ -330,7 +330,7 @@ fn a_run_reads_what_has_changed_and_no_other_document() {
         .unwrap();
     let read = "SELECT sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::bigint FROM pg_stat_all_tables
                 WHERE relid IN ('report_rag_chunks'::regclass, 'report_rag_chunks_tree'::regclass, 'rag.tree_root'::regclass)";
-    let mut rows_read = |client: &mut Client| {
+    let rows_read = |client: &mut Client| {
         client.batch_execute("SELECT pg_stat_force_next_flush()").unwrap();
         count(client, read)
     };
