@@ -79,7 +79,7 @@ COMMENT ON COLUMN rag.derivation.relation IS 'table where it is kept';
 COMMENT ON COLUMN rag.derivation.done IS 'chunks about which the language model has been asked, those included that it refused to read; of tree, documents that have been summed up; of communities, how often they have been made; 0 of mentions and relations';
 COMMENT ON COLUMN rag.derivation.empty IS 'those of them of which nothing came that can be used';
 COMMENT ON COLUMN rag.derivation.dropped IS 'of extracted_relations, those that the language model has said and the text does not state; 0 of others';
-COMMENT ON COLUMN rag.derivation.missing IS 'chunks about which it is still to be asked, and of tree, documents that have no summary, counted up to 1,000,000 when a worker began; of communities, 1 where they are to be made; NULL before that, and of mentions and relations';
+COMMENT ON COLUMN rag.derivation.missing IS 'chunks about which it is still to be asked, and of tree, documents that have changed since they were summed up, or never were, counted up to 1,000,000 when a worker began; of communities, 1 where they are to be made; NULL before that, and of mentions and relations';
 COMMENT ON COLUMN rag.derivation.last_done_at IS 'when something was made last; NULL before the first time, and of mentions and relations';
 COMMENT ON COLUMN rag.derivation.state IS 'of communities, what they were made of: options, last chunk and number of mentions; of tree, in which template and by which language model all documents are summed up, or are to be; NULL of others. Superusers alone read it';
 

@@ -97,7 +97,7 @@ COMMENT ON COLUMN rag.pipeline_status.rows_done IS 'rows that rag_create_pipelin
 COMMENT ON COLUMN rag.pipeline_status.rows_a_second IS 'rows a second that a worker has embedded of late; NULL before the first batch, or where rows may be hidden from the caller';
 COMMENT ON COLUMN rag.pipeline_status.seconds_left IS 'about how many seconds one worker needs for the pending rows; NULL where rows_a_second is NULL or 0';
 COMMENT ON COLUMN rag.pipeline_status.last_done_at IS 'when a batch was done last; NULL before the first one, or where rows may be hidden from the caller';
-COMMENT ON COLUMN rag.pipeline_status.missing_derivations IS 'chunks about which language models are still to be asked, and documents that have no summary, and 1 where communities are to be made, as in rag.derivation_status; NULL where nothing is derived, or rows may be hidden from the caller';
+COMMENT ON COLUMN rag.pipeline_status.missing_derivations IS 'chunks about which language models are still to be asked, and documents that have changed since they were summed up, or never were, and 1 where communities are to be made, as in rag.derivation_status; NULL where nothing is derived, or rows may be hidden from the caller';
 COMMENT ON COLUMN rag.pipeline_status.last_failed_at IS 'when something failed last, such as a row, a call of a model or the build of an index; NULL if nothing has, or where rows may be hidden from the caller';
 COMMENT ON COLUMN rag.pipeline_status.last_sqlstate IS 'SQLSTATE of that failure; NULL if there was none, or where rows may be hidden from the caller';
 COMMENT ON COLUMN rag.pipeline_status.last_error IS 'message of that failure; NULL if there was none, or for a caller that does not own the source';
@@ -131,7 +131,7 @@ COMMENT ON COLUMN rag.derivation_status.kind IS 'context_lines, representations,
 COMMENT ON COLUMN rag.derivation_status.llm IS 'language model that makes it: a foreign server; NULL of communities, and of trees that quote, which need none';
 COMMENT ON COLUMN rag.derivation_status.relation IS 'table where it is kept';
 COMMENT ON COLUMN rag.derivation_status.state IS 'waiting: no worker has begun; filling; live: nothing was missing when a worker looked last; paused';
-COMMENT ON COLUMN rag.derivation_status.missing IS 'chunks about which the language model is still to be asked, and of tree, documents that have no summary, counted up to 1,000,000 when a worker began, and of communities, 1 where they are to be made; NULL before that, or where rows may be hidden from the caller';
+COMMENT ON COLUMN rag.derivation_status.missing IS 'chunks about which the language model is still to be asked, and of tree, documents that have changed since they were summed up, or never were, counted up to 1,000,000 when a worker began, and of communities, 1 where they are to be made; NULL before that, or where rows may be hidden from the caller';
 COMMENT ON COLUMN rag.derivation_status.done IS 'chunks about which it has been asked, those included that it refused to read, and of tree, documents that have been summed up, and of communities, how often they have been made; NULL where rows may be hidden from the caller';
 COMMENT ON COLUMN rag.derivation_status.empty IS 'those of them of which nothing came that can be used; NULL where rows may be hidden from the caller';
 COMMENT ON COLUMN rag.derivation_status.dropped IS 'of extracted_relations, those that the language model has said and the text does not state; NULL where rows may be hidden from the caller';

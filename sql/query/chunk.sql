@@ -54,10 +54,18 @@ WHERE {chunk_match}
         AND u.content_hash = c.content_hash)
 
 -- name: forget_gone
--- Chunks of rows that are in the source no more; each and its number in its document.
+-- Chunks of rows that are in the source no more.
 DELETE FROM {chunk_table} AS c
 WHERE NOT EXISTS (SELECT FROM {source} AS s WHERE {key_join})
-RETURNING c.chunk_id, c.chunk_no
+
+-- name: forget_gone_of_trees
+-- As `forget_gone`; how many chunks those were, and which of them the first ones of their documents.
+WITH gone AS (
+    DELETE FROM {chunk_table} AS c
+    WHERE NOT EXISTS (SELECT FROM {source} AS s WHERE {key_join})
+    RETURNING c.chunk_id, c.chunk_no
+)
+SELECT pg_catalog.count(*), pg_catalog.array_agg(g.chunk_id) FILTER (WHERE g.chunk_no = 0) FROM gone AS g
 
 -- name: first_chunks
 -- $1..: one text array a key column. The first chunks of these documents.

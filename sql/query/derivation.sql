@@ -51,6 +51,11 @@ SELECT state FROM rag.derivation WHERE pipeline = $1 AND kind = $2
 -- $1: pipeline, $2: kind, $3: what is remembered of what was made.
 UPDATE rag.derivation SET state = $3 WHERE pipeline = $1 AND kind = $2
 
+-- name: forget_state
+-- $1: pipeline, $2: kind. Nothing is remembered of what was made any more.
+UPDATE rag.derivation SET state = NULL
+WHERE pipeline OPERATOR(pg_catalog.=) $1 AND kind OPERATOR(pg_catalog.=) $2
+
 -- name: missing_texts
 -- Texts of chunks of which nothing has been made in this template. $1: the template, $2: the hash of the last text that is
 -- known to have something, $3: how many.

@@ -174,18 +174,20 @@ FROM ROWS FROM (pg_catalog.unnest($1::bytea[]), pg_catalog.unnest($2::text[]), p
      AS u (node_hash, content, embedding)
 WHERE t.node_hash = u.node_hash AND t.content = u.content
 
+-- name: seen
+-- A condition: the caller sees each leaf of the node `t`, and the filter lets each pass.
+NOT EXISTS (SELECT FROM pg_catalog.unnest(t.leaves) AS leaf (hash)
+            WHERE NOT EXISTS (SELECT FROM {chunk_table} AS c
+                              JOIN {view} AS v ON v.chunk_id OPERATOR(pg_catalog.=) c.chunk_id
+                              WHERE c.content_hash OPERATOR(pg_catalog.=) leaf.hash AND {filter}))
+
 -- name: nearest
 -- Summaries that are nearest to a question, of which the caller sees each leaf and the filter lets each pass: node,
 -- summary and cosine similarity. $1: the question's vector, $2: how many, $3: the filter's values.
 SELECT n.node_hash, n.content, n.similarity
 FROM (SELECT t.node_hash, t.content, 1 OPERATOR(pg_catalog.-) (t.embedding OPERATOR({vector}.<=>) $1) AS similarity
       FROM {tree} AS t
-      WHERE t.embedding IS NOT NULL
-        AND NOT EXISTS (
-            SELECT FROM pg_catalog.unnest(t.leaves) AS leaf (hash)
-            WHERE NOT EXISTS (SELECT FROM {chunk_table} AS c
-                              JOIN {view} AS v ON v.chunk_id OPERATOR(pg_catalog.=) c.chunk_id
-                              WHERE c.content_hash OPERATOR(pg_catalog.=) leaf.hash AND {filter}))
+      WHERE t.embedding IS NOT NULL AND {seen}
       ORDER BY t.embedding OPERATOR({vector}.<=>) $1
       LIMIT $2) AS n
 ORDER BY n.similarity DESC, n.node_hash
@@ -196,12 +198,7 @@ ORDER BY n.similarity DESC, n.node_hash
 WITH RECURSIVE reached AS (
     (SELECT t.node_hash, t.level, t.children, t.content, 1 OPERATOR(pg_catalog.-) (t.embedding OPERATOR({vector}.<=>) $1) AS similarity
      FROM {tree} AS t
-     WHERE t.is_root AND t.embedding IS NOT NULL
-        AND NOT EXISTS (
-            SELECT FROM pg_catalog.unnest(t.leaves) AS leaf (hash)
-            WHERE NOT EXISTS (SELECT FROM {chunk_table} AS c
-                              JOIN {view} AS v ON v.chunk_id OPERATOR(pg_catalog.=) c.chunk_id
-                              WHERE c.content_hash OPERATOR(pg_catalog.=) leaf.hash AND {filter}))
+     WHERE t.is_root AND t.embedding IS NOT NULL AND {seen}
      ORDER BY t.embedding OPERATOR({vector}.<=>) $1
      LIMIT $4)
     UNION
@@ -211,12 +208,7 @@ WITH RECURSIVE reached AS (
            FROM reached AS r
            CROSS JOIN LATERAL pg_catalog.unnest(r.children) AS child (hash)
            JOIN {tree} AS t ON t.node_hash OPERATOR(pg_catalog.=) child.hash
-           WHERE r.level OPERATOR(pg_catalog.>) 1 AND t.embedding IS NOT NULL
-        AND NOT EXISTS (
-            SELECT FROM pg_catalog.unnest(t.leaves) AS leaf (hash)
-            WHERE NOT EXISTS (SELECT FROM {chunk_table} AS c
-                              JOIN {view} AS v ON v.chunk_id OPERATOR(pg_catalog.=) c.chunk_id
-                              WHERE c.content_hash OPERATOR(pg_catalog.=) leaf.hash AND {filter}))) AS b
+           WHERE r.level OPERATOR(pg_catalog.>) 1 AND t.embedding IS NOT NULL AND {seen}) AS b
      ORDER BY b.similarity DESC, b.node_hash
      LIMIT $4)
 )

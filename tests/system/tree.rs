@@ -1,5 +1,7 @@
 //! Trees over documents: through changes, deletions and killed workers, under row-level security, and in answers.
 
+use std::thread::{self, JoinHandle};
+
 use postgres::Client;
 
 use super::cluster::{Cluster, wait_for};
@@ -46,6 +48,9 @@ const MISTAKEN: &str = "
 /// What is noted and still to be done.
 const NOTED: &str =
     "SELECT (SELECT count(*) FROM rag.tree_change) + (SELECT count(*) FROM rag.tree_candidate)";
+
+/// Runs that are under way, by their leases.
+const RUNS: &str = "SELECT count(*) FROM pg_locks WHERE locktype = 'object' AND classid = 'rag.derivation'::regclass";
 
 /// Sentences that do not stand where their summary says.
 const MISPLACED: &str = "
@@ -190,10 +195,18 @@ fn random_changes_leave_what_hashing_all_documents_finds() {
             check(&mut client);
         }
     }
-    // As a pipeline is of which nothing is known yet.
+    // As a pipeline is of which nothing is known yet. Nobody is in a run meanwhile.
+    client.batch_execute("SELECT rag_pause('report')").unwrap();
+    assert!(wait_for(|| count(&mut client, RUNS) == 0));
     client
         .batch_execute(
-            "UPDATE rag.derivation SET state = NULL; DELETE FROM rag.tree_root; UPDATE report_rag_chunks_tree SET is_root = false",
+            "BEGIN;
+             LOCK TABLE report_rag_chunks;
+             UPDATE rag.derivation SET state = NULL;
+             DELETE FROM rag.tree_root;
+             UPDATE report_rag_chunks_tree SET is_root = false;
+             COMMIT;
+             SELECT rag_resume('report')",
         )
         .unwrap();
     check(&mut client);
@@ -235,6 +248,69 @@ fn a_change_that_commits_during_a_run_is_followed_by_the_next_one() {
     assert_eq!([ROOTLESS, ORPHANS, MISTAKEN, NOTED].map(|it| count(&mut client, it)), [0; 4]);
 }
 
+/// Has `tree` hold for the pipeline, in a session of its own.
+fn altering(cluster: &Cluster, tree: &str) -> JoinHandle<()> {
+    let mut client = cluster.connect();
+    let alter = format!("SELECT rag_alter_pipeline('report', options => '{{\"tree\": {tree}}}')");
+    thread::spawn(move || client.batch_execute(&alter).unwrap())
+}
+
+/// Waits until a session waits for such a lock on the chunks; whether one does.
+fn is_waited_for(client: &mut Client, mode: &str) -> bool {
+    let waiting = format!(
+        "SELECT count(*) FROM pg_locks WHERE relation = 'report_rag_chunks'::regclass AND mode = '{mode}' AND NOT granted"
+    );
+    wait_for(|| count(client, &waiting) > 0)
+}
+
+#[test]
+fn trees_are_taken_away_during_a_run() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let mut client = cluster.connect();
+    client.batch_execute(SETUP).unwrap();
+    client.batch_execute("DELETE FROM report WHERE id > 3").unwrap();
+    client.batch_execute(&CREATE.replace("'body',", "'body', refresh => 'manual',")).unwrap();
+    client.batch_execute("CALL rag_run('report')").unwrap();
+    assert_eq!(count(&mut client, "SELECT count(*) FROM rag.tree_root"), 3);
+    // What a run does: it holds the chunks, and forgets rows of its own.
+    let mut running = cluster.connect();
+    running
+        .batch_execute(
+            "SET lock_timeout = '30s'; BEGIN; LOCK TABLE report_rag_chunks IN ACCESS SHARE MODE",
+        )
+        .unwrap();
+    let altered = altering(&cluster, "false");
+    assert!(is_waited_for(&mut client, "AccessExclusiveLock"));
+    running.batch_execute("DELETE FROM rag.tree_root; COMMIT").unwrap();
+    altered.join().unwrap();
+    assert_eq!(count(&mut client, "SELECT count(*) FROM rag.tree_root"), 0);
+    assert_eq!(count(&mut client, NOTED), 0);
+    assert_eq!(count(&mut client, "SELECT count(*) FROM rag.derivation"), 0);
+}
+
+#[test]
+fn chunks_that_are_stored_while_trees_are_switched_on_are_followed() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let mut client = cluster.connect();
+    client.batch_execute(SETUP).unwrap();
+    client.batch_execute("DELETE FROM report WHERE id > 3").unwrap();
+    client.batch_execute(&CREATE.replace("'body',", "'body', refresh => 'manual',")).unwrap();
+    client.batch_execute("CALL rag_run('report')").unwrap();
+    // The index of the chunks stays, so that none is made below.
+    altering(&cluster, "false").join().unwrap();
+    // Who stores chunks and has seen that there are no trees leaves no mark.
+    let mut storing = cluster.connect();
+    storing
+        .batch_execute("BEGIN; DELETE FROM report_rag_chunks WHERE source_id = 2 AND chunk_no > 3")
+        .unwrap();
+    let altered = altering(&cluster, "{}");
+    assert!(is_waited_for(&mut client, "ShareRowExclusiveLock"));
+    storing.batch_execute("COMMIT").unwrap();
+    altered.join().unwrap();
+    client.batch_execute("CALL rag_run('report')").unwrap();
+    assert_eq!([ROOTLESS, ORPHANS, MISTAKEN, NOTED].map(|it| count(&mut client, it)), [0; 4]);
+}
+
 #[test]
 fn a_run_reads_what_has_changed_and_no_other_document() {
     let Some(cluster) = Cluster::start(&["autovacuum = off"]) else { return };
@@ -254,7 +330,7 @@ fn a_run_reads_what_has_changed_and_no_other_document() {
         .unwrap();
     let read = "SELECT sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::bigint FROM pg_stat_all_tables
                 WHERE relid IN ('report_rag_chunks'::regclass, 'report_rag_chunks_tree'::regclass, 'rag.tree_root'::regclass)";
-    let mut rows_read = |client: &mut Client| {
+    let rows_read = |client: &mut Client| {
         client.batch_execute("SELECT pg_stat_force_next_flush()").unwrap();
         count(client, read)
     };
@@ -262,7 +338,10 @@ fn a_run_reads_what_has_changed_and_no_other_document() {
     client
         .batch_execute("UPDATE report SET body = replace(body, 'in part 5 that', 'in part 5 now that') WHERE id = 1")
         .unwrap();
+    // Small tables are read as a whole where that costs as little.
+    client.batch_execute("SET enable_seqscan = off").unwrap();
     client.batch_execute("CALL rag_run('report')").unwrap();
+    client.batch_execute("RESET enable_seqscan").unwrap();
     let made = rows_read(&mut client) - before;
     assert!(made < 1000, "{made} rows of chunks and summaries were read");
     assert_eq!([ROOTLESS, ORPHANS, MISTAKEN, NOTED].map(|it| count(&mut client, it)), [0; 4]);

@@ -210,6 +210,33 @@ fn summaries_follow_the_option_the_template_and_the_generation() {
 }
 
 #[test]
+fn who_quotes_for_a_moment_has_all_written_again() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let http = writer();
+    let mut client = cluster.connect();
+    client.batch_execute(&format!("{SETUP} {}", server("writer", &http))).unwrap();
+    client.batch_execute("DELETE FROM report WHERE id > 5").unwrap();
+    client.batch_execute(&create("manual")).unwrap();
+    client.batch_execute(RUN).unwrap();
+    assert_eq!((count(&mut client, WRITTEN), http.requests().len()), (15, 15));
+    // No run has seen that they were to quote.
+    client
+        .batch_execute(
+            r#"BEGIN;
+               SELECT rag_alter_pipeline('report', options => '{"tree": {"summary": "extractive"}}');
+               SELECT rag_alter_pipeline('report', options => '{"tree": {"summary": "llm", "llm": "writer"}}');
+               COMMIT"#,
+        )
+        .unwrap();
+    assert_eq!(count(&mut client, NODES), 0);
+    client.batch_execute(RUN).unwrap();
+    assert_eq!((count(&mut client, WRITTEN), http.requests().len()), (15, 30));
+    assert_eq!((count(&mut client, NODES), count(&mut client, UNEMBEDDED)), (15, 0));
+    let roots = "SELECT count(*) FROM report_rag_chunks_tree WHERE is_root";
+    assert_eq!(count(&mut client, roots), 5);
+}
+
+#[test]
 fn a_crash_costs_no_more_summaries_than_calls_in_flight() {
     let Some(mut cluster) = Cluster::start(&[]) else { return };
     let writer = Arc::new(Writer::default());

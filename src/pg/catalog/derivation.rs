@@ -202,3 +202,9 @@ pub fn set_state(pipeline: i32, kind: DerivationKind, state: Json) -> Result<()>
     let arguments = [pipeline.into(), kind.name().into(), Jsonb(state).into()];
     sql::execute(query!(derivation.set_state), &arguments).map(drop)
 }
+
+/// Remembers nothing any more of what was made for a pipeline of the caller's.
+pub fn forget_state(pipeline: i32, kind: DerivationKind) -> Result<()> {
+    let arguments = [pipeline.into(), kind.name().into()];
+    as_superuser(|| sql::execute(query!(derivation.forget_state), &arguments)).map(drop)
+}

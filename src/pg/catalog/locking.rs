@@ -131,6 +131,12 @@ pub fn lock_for_emptying(chunks: &Relation, emptied: &Relation) -> Result<()> {
     lock_patiently(&[(chunks.oid, writers), (emptied.oid, all)])
 }
 
+/// Locks `chunks` against all that would write to them, until the end of the transaction. They can be read meanwhile. Waits
+/// as long as `lock_timeout` allows.
+pub fn lock_against_writers(chunks: &Relation) -> Result<()> {
+    lock_patiently(&[(chunks.oid, pg_sys::ShareRowExclusiveLock as pg_sys::LOCKMODE)])
+}
+
 /// Locks relations, and gives them all back for a moment as long as another session has one of them.
 fn lock_patiently(wanted: &[(pg_sys::Oid, pg_sys::LOCKMODE)]) -> Result<()> {
     let (begun, mut pause) = (Instant::now(), FIRST_PAUSE);

@@ -90,13 +90,17 @@ impl<'a> SqlStore<'a> {
 
     /// Drops the chunks of rows that are in the source no more; how many.
     pub fn forget_gone(&self) -> Result<usize> {
-        let statement = self.render_keys(query!(chunk.forget_gone));
+        if !tree_changes::are_followed(self.pipeline.id)? {
+            return sql::execute(&self.render_keys(query!(chunk.forget_gone)), &[]);
+        }
+        let statement = self.render_keys(query!(chunk.forget_gone_of_trees));
         let gone = sql::changed_rows(&statement, &[], |row| {
-            Ok((sql::required(row.get::<i64>(1)?)?, sql::required(row.get::<i32>(2)?)?))
+            let first_chunks = row.get::<Vec<i64>>(2)?.unwrap_or_default();
+            Ok((sql::required(row.get::<i64>(1)?)?, first_chunks))
         })?;
-        let first = |(chunk, no): &(i64, i32)| (*no == 0).then_some(*chunk);
-        tree_changes::mark(self.pipeline.id, &gone.iter().filter_map(first).collect::<Vec<_>>())?;
-        Ok(gone.len())
+        let (count, first_chunks) = gone.into_iter().next().unwrap_or_default();
+        tree_changes::mark(self.pipeline.id, &first_chunks)?;
+        Ok(count as usize)
     }
 
     fn render_keys(&self, template: &str) -> String {

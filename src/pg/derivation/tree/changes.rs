@@ -39,9 +39,10 @@ pub struct SettledDocument {
     pub(super) changes: Vec<i64>,
 }
 
-/// Whether a pipeline has trees that follow its chunks.
+/// Whether a pipeline has trees that follow its chunks. Trees that have just been committed count, also where the
+/// transaction sees only what is older. To be called with a lock on the chunks that writers take.
 pub fn are_followed(pipeline: i32) -> Result<bool> {
-    Ok(derivation::of(pipeline, KIND)?.is_some())
+    Ok(sql::with_latest_snapshot(|| derivation::of(pipeline, KIND))?.is_some())
 }
 
 /// Leaves word that the chunks of documents have changed, which are known by their first chunks. It does nothing for

@@ -5,9 +5,9 @@ use serde_json::{Value as Json, json};
 
 use super::{FORM, KIND, changes, document_keys};
 use crate::error::{Error, ErrorKind, Result};
-use crate::pg::catalog::derivation;
 use crate::pg::catalog::owner::as_owner;
 use crate::pg::catalog::pipeline::{self, Pipeline};
+use crate::pg::catalog::{derivation, locking};
 use crate::pg::derivation::{check_refresh, table, writer_named};
 use crate::pg::server::sql::{self, query, render};
 use crate::tree::MOST_LEAVES;
@@ -20,17 +20,16 @@ pub fn alter(pipeline: &Pipeline, option: &Json) -> Result<()> {
         Some(wanted) => Some(complete(pipeline, option, wanted)?),
         None => None,
     };
-    for one in [pipeline.clone()].into_iter().chain(pipeline::successor(pipeline.id)?) {
-        if option.is_none() {
-            changes::forget(one.id)?;
-        }
+    let pipelines = || -> Result<Vec<Pipeline>> {
+        Ok([pipeline.clone()].into_iter().chain(pipeline::successor(pipeline.id)?).collect())
+    };
+    for one in pipelines()? {
         let current = derivation::of(one.id, KIND)?;
         if let (Some(it), Some(new)) = (&current, &option)
             && is_written(&it.options)?
             && !is_written(new)?
         {
-            let forget = render(query!(tree.forget_written), &[("tree", &it.relation.sql)]);
-            let summaries = as_owner(&one, || sql::execute(&forget, &[]))?;
+            let summaries = forget_written(&one, &it.relation.sql)?;
             if summaries > 0 {
                 let name = &one.name;
                 notice!(
@@ -43,11 +42,28 @@ pub fn alter(pipeline: &Pipeline, option: &Json) -> Result<()> {
     if let Some(option) = option.as_ref().filter(|it| current.as_ref() != Some(*it)) {
         announce_calls(pipeline, option)?;
     }
-    table::alter(pipeline, KIND, option.as_ref(), |one, option| create(one, option).map(drop))
+    table::alter(pipeline, KIND, option.as_ref(), |one, option| create(one, option).map(drop))?;
+    if option.is_none() {
+        // Whoever marks documents or makes trees has a lock on the chunks: now that all is locked, nobody waits for a row.
+        pipelines()?.iter().try_for_each(|one| changes::forget(one.id))?;
+    }
+    Ok(())
+}
+
+/// Drops what a language model has written for a pipeline; how many summaries.
+fn forget_written(pipeline: &Pipeline, tree: &str) -> Result<usize> {
+    let forget = render(query!(tree.forget_written), &[("tree", tree)]);
+    let summaries = as_owner(pipeline, || sql::execute(&forget, &[]))?;
+    // They are missing from now on, also if the same language model is to write again before a run has seen that.
+    derivation::forget_state(pipeline.id, KIND)?;
+    Ok(summaries)
 }
 
 /// Makes the table of a pipeline's trees; its name in SQL.
 fn create(pipeline: &Pipeline, option: &Json) -> Result<String> {
+    // Who stores chunks at this moment may have seen no trees, and marks nothing. Those chunks are there once it has ended,
+    // and who comes later sees the trees.
+    locking::lock_against_writers(&pipeline.chunk_table)?;
     table::create_embedded(pipeline, &FORM, KIND, option)?;
     let made = derivation::of(pipeline.id, KIND)?
         .ok_or_else(|| Error::new(ErrorKind::Internal, "the table of trees is not there"))?;

@@ -137,15 +137,19 @@ impl Search {
 
     fn tree_statement(&self, template: &str, tree: &Relation) -> String {
         let pipeline = self.pipeline();
-        let values = [
-            ("tree", tree.sql.as_str()),
-            ("chunk_table", &pipeline.chunk_table.sql),
+        let chunks = [
+            ("chunk_table", pipeline.chunk_table.sql.as_str()),
             ("view", &pipeline.view.sql),
-            ("vector", self.parts.vector()),
             ("filter", &self.filter.condition),
-            ("source_key", &source_key(&self.columns.keys)),
         ];
-        render(template, &values)
+        let (seen, key) = (render(query!(tree.seen), &chunks), source_key(&self.columns.keys));
+        let own = [
+            ("tree", tree.sql.as_str()),
+            ("vector", self.parts.vector()),
+            ("source_key", &key),
+            ("seen", &seen),
+        ];
+        render(template, &[chunks.as_slice(), own.as_slice()].concat())
     }
 }
 
