@@ -70,6 +70,19 @@ coalesce(CASE WHEN pg_catalog.octet_length(pg_catalog.btrim({title})) BETWEEN 1 
 -- What a row is called by a table and a key, so that rows of two tables are two.
 (SELECT t.relname || ' ' FROM pg_catalog.pg_class AS t WHERE t.oid = {table}::oid) || {key}
 
+-- name: key_part
+-- A part of a key of several columns; quoted where it has a comma or a quotation mark, so that it is seen where it ends.
+(SELECT CASE WHEN p.part COLLATE pg_catalog."C" OPERATOR(pg_catalog.~) '[,'']' THEN pg_catalog.quote_literal(p.part) ELSE p.part END
+ FROM (SELECT {value} AS part) AS p)
+
+-- name: key_of_several
+-- A key of several columns. Names are compared by their words alone, so where a part is quoted a digest follows, which is a word.
+(SELECT CASE WHEN k.written COLLATE pg_catalog."C" OPERATOR(pg_catalog.~) ''''
+             THEN k.written OPERATOR(pg_catalog.||) ' ' OPERATOR(pg_catalog.||)
+                  pg_catalog.left(pg_catalog.encode(pg_catalog.sha256(pg_catalog.convert_to(k.written, 'UTF8')), 'hex'), 8)
+             ELSE k.written END
+ FROM (SELECT {parts} AS written) AS k)
+
 -- name: short
 -- A value as a text; NULL where it is too long for a name. What is longer is not to leave the server's memory for values.
 (SELECT x.value FROM (SELECT pg_catalog.btrim(pg_catalog.format('%s', {value})) AS value) AS x

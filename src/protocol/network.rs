@@ -63,6 +63,10 @@ pub struct Special {
     pub redact: RedactionPolicy,
     /// The token classifier that finds personal data beside the rules; only with [`RedactionPolicy::Pii`].
     pub redact_model: Option<ModelRef>,
+    /// How much of the limit of the call under way that classifier has taken, in milliseconds. It stays where it was
+    /// measured, and is 0 in what is sent.
+    #[serde(skip)]
+    pub redact_took_ms: u64,
 }
 
 /// What of the texts that are to be sent is replaced by placeholders.
@@ -86,6 +90,12 @@ pub enum ToolCalling {
 }
 
 impl ProviderConfig {
+    /// What is left for the call itself of the limit for all of it, in milliseconds.
+    #[must_use]
+    pub fn call_ms(&self) -> u64 {
+        self.timeout_ms.saturating_sub(self.special.redact_took_ms)
+    }
+
     /// Whether the model is to be offered tools in the way of its protocol. A local one is held to JSON by a grammar.
     #[must_use]
     pub fn offers_tools(&self) -> bool {

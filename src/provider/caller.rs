@@ -131,7 +131,7 @@ impl<'a> Caller<'a> {
         let admitted = self.memory.attend(self.id);
         let mut attended = admitted.map_err(|left| self.teller().is_down(left).error)?;
         let policy = Policy {
-            deadline: deadline(Instant::now(), self.provider.timeout_ms),
+            deadline: deadline(Instant::now(), self.provider.call_ms()),
             max_retries: self.provider.max_retries,
         };
         let outcome = retry::run(&policy, gone, |timeout| {

@@ -80,7 +80,7 @@ pub struct ErrorFormatter<'a> {
 impl ErrorFormatter<'_> {
     /// A call that brought no reply.
     pub fn failure(&self, failure: CallFailure) -> CallError {
-        let ProviderConfig { base_url, connect_timeout_ms, timeout_ms, .. } = self.provider;
+        let ProviderConfig { base_url, connect_timeout_ms, .. } = self.provider;
         let kind = failure.kind();
         let remedy = match &failure {
             CallFailure::NoAnswer(_) | CallFailure::ConnectTimeout | CallFailure::Silence => {
@@ -110,7 +110,7 @@ impl ErrorFormatter<'_> {
                 )
                 .hint(self.check("base_url, or raise connect_timeout")),
             CallFailure::Timeout => self
-                .says(kind, format_args!("did not answer within timeout of {timeout_ms} ms"))
+                .says(kind, format_args!("did not answer within {}", self.timeout()))
                 .hint(format!("Raise timeout of server \"{}\".", self.provider.name)),
             CallFailure::Silence => self
                 .says(kind, format_args!("wrote nothing within {}", self.first_token_timeout()))
@@ -145,6 +145,15 @@ impl ErrorFormatter<'_> {
             None => "ca_file, if the certificate is of an authority of your own",
         };
         self.check(&format!("the host in base_url; {ca_file}"))
+    }
+
+    /// The limit of the server, and what was left of it where personal data were looked for first.
+    fn timeout(&self) -> String {
+        let ProviderConfig { timeout_ms, special, .. } = self.provider;
+        match special.redact_took_ms {
+            0 => format!("timeout of {timeout_ms} ms"),
+            took => format!("timeout of {timeout_ms} ms, of which redact_model took {took} ms"),
+        }
     }
 
     fn first_token_timeout(&self) -> String {

@@ -128,7 +128,7 @@ impl Redactor<'_> {
     }
 
     /// What the model of `provider` finds in each of these texts, nothing where it has none. The time that it takes is
-    /// taken from that of the call.
+    /// taken from that of the call; where none is left, nothing is called.
     fn labelled(
         &self,
         provider: &mut ProviderConfig,
@@ -149,10 +149,25 @@ impl Redactor<'_> {
             let message = "a token classifier has not read all that was to be sent";
             return Err(Error::new(ErrorKind::Internal, message));
         }
-        let took = begun.elapsed().as_millis() as u64;
-        provider.timeout_ms = provider.timeout_ms.saturating_sub(took).max(1);
+        let took = begun.elapsed();
+        spend(provider, took).map_err(|error| not_sent(error, &provider.name))?;
         Ok(found)
     }
+}
+
+/// Takes the time for which the model of `provider` has looked for personal data from that of the call under way. Fails with
+/// [`ErrorKind::ProviderTimeout`] where none is left.
+fn spend(provider: &mut ProviderConfig, took: Duration) -> Result<()> {
+    provider.special.redact_took_ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+    if provider.call_ms() > 0 {
+        return Ok(());
+    }
+    let limit = provider.timeout_ms;
+    let message = format!("its redact_model took all of timeout of {limit} ms");
+    Err(Error::new(ErrorKind::ProviderTimeout, message).hint(format!(
+        "Raise timeout of server \"{}\", or register a smaller token classifier.",
+        provider.name
+    )))
 }
 
 /// The error of a model that should have found personal data for the server `name`.
@@ -251,6 +266,53 @@ fn put_back(generated: &mut Generated, redaction: &Redaction) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::protocol::KeySource;
+    use crate::provider::call::CallFailure;
+    use crate::provider::errors::{CallPurpose, ErrorFormatter};
+    use crate::provider::key::ApiKey;
+    use crate::provider::openai::DIALECT;
+
+    const TASK: &CallPurpose = &CallPurpose {
+        dialect: &DIALECT,
+        path: "",
+        answer: "an answer",
+        model: "option model",
+        too_long: "",
+    };
+
+    #[test]
+    fn the_time_of_the_model_is_that_of_the_call() {
+        let mut provider = ProviderConfig {
+            name: "p".into(),
+            api: "openai".into(),
+            base_url: "http://127.0.0.1:9/v1".into(),
+            model: "m".into(),
+            api_key: KeySource::None,
+            connect_timeout_ms: 1000,
+            timeout_ms: 60_000,
+            max_retries: 0,
+            special: Default::default(),
+            limits: Default::default(),
+            network: Default::default(),
+        };
+        assert_eq!(provider.call_ms(), 60_000);
+        spend(&mut provider, Duration::from_millis(59_100)).unwrap();
+        assert_eq!((provider.call_ms(), provider.timeout_ms), (900, 60_000));
+        let key = ApiKey::default();
+        let late = ErrorFormatter { provider: &provider, key: &key, task: TASK }
+            .failure(CallFailure::Timeout);
+        let expected =
+            "did not answer within timeout of 60000 ms, of which redact_model took 59100 ms";
+        assert!(late.error.message().ends_with(expected), "{}", late.error);
+        for took in [60_000, 60_001, u64::MAX] {
+            let error = spend(&mut provider, Duration::from_millis(took)).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::ProviderTimeout);
+            let told = not_sent(error, "p");
+            let expected = "nothing was sent to provider \"p\": its redact_model took all of timeout of 60000 ms";
+            assert_eq!(told.message(), expected);
+            assert!(told.hint_text().is_some_and(|it| it.starts_with("Raise timeout of server")));
+        }
+    }
 
     #[test]
     fn work_for_nobody_is_given_up() {

@@ -5,61 +5,96 @@
 
 use std::ops::Range;
 
+use WordPlace::{AtEnd, Whole, Within};
+
 use super::PiiKind;
 use super::escape::unescaped;
 use super::find::PiiSpan;
 use crate::text::token_labels::LabelledSpan;
 
-/// Words of labels, and what is called so. The first that a label contains says what it is.
-const WORDS: [(&str, PiiKind); 38] = [
-    ("EMAIL", PiiKind::Email),
-    ("IBAN", PiiKind::Iban),
-    ("CREDITCARD", PiiKind::Card),
-    ("CARD", PiiKind::Card),
-    ("IPV", PiiKind::Ip),
-    ("IPADDRESS", PiiKind::Ip),
-    ("PASSWORD", PiiKind::Credentials),
-    ("SECRET", PiiKind::Credentials),
-    ("USERNAME", PiiKind::Credentials),
-    ("PHONE", PiiKind::Phone),
-    ("TELEPHONE", PiiKind::Phone),
-    ("FAX", PiiKind::Phone),
-    ("SSN", PiiKind::Id),
-    ("PASSPORT", PiiKind::Id),
-    ("LICENSE", PiiKind::Id),
-    ("IDCARD", PiiKind::Id),
-    ("TAX", PiiKind::Id),
-    ("SOCIAL", PiiKind::Id),
-    ("BANKACCOUNT", PiiKind::Account),
-    ("ACCOUNT", PiiKind::Account),
-    ("ROUTING", PiiKind::Account),
-    ("BIC", PiiKind::Account),
-    ("ORG", PiiKind::Organization),
-    ("COMPANY", PiiKind::Organization),
-    ("ADDRESS", PiiKind::Location),
-    ("STREET", PiiKind::Location),
-    ("BUILDING", PiiKind::Location),
-    ("CITY", PiiKind::Location),
-    ("STATE", PiiKind::Location),
-    ("COUNTRY", PiiKind::Location),
-    ("COUNTY", PiiKind::Location),
-    ("ZIP", PiiKind::Location),
-    ("POSTCODE", PiiKind::Location),
-    ("LOC", PiiKind::Location),
-    ("GPE", PiiKind::Location),
-    ("PLACE", PiiKind::Location),
-    ("PER", PiiKind::Person),
-    ("NAME", PiiKind::Person),
+/// Where a label has a word that says what it is of.
+#[derive(Clone, Copy)]
+enum WordPlace {
+    /// Anywhere, also across signs: "CREDITCARD" in "CREDIT_CARD_NUMBER".
+    Within,
+    /// As a whole word between signs: "CITY" in "CITY_OF_BIRTH", and not in "ETHNICITY".
+    Whole,
+    /// At the end of a word: "NAME" in "FIRSTNAME", and not in "TOURNAMENT".
+    AtEnd,
+}
+
+/// Words of labels, and what is called so. The first that a label has says what it is. Short words are parts of many
+/// others, so they count only where nothing else touches them.
+const WORDS: [(&str, WordPlace, PiiKind); 53] = [
+    ("EMAIL", Within, PiiKind::Email),
+    ("IBAN", Whole, PiiKind::Iban),
+    ("IBANNUM", Within, PiiKind::Iban),
+    ("IDCARD", Within, PiiKind::Id),
+    ("CREDITCARD", Within, PiiKind::Card),
+    ("DEBITCARD", Within, PiiKind::Card),
+    ("CARDNUM", Within, PiiKind::Card),
+    ("CARD", Whole, PiiKind::Card),
+    ("IPV", Within, PiiKind::Ip),
+    ("IPADDRESS", Within, PiiKind::Ip),
+    ("IP", Whole, PiiKind::Ip),
+    ("PASSWORD", Within, PiiKind::Credentials),
+    ("SECRET", Whole, PiiKind::Credentials),
+    ("SECRETKEY", Within, PiiKind::Credentials),
+    ("USERNAME", Within, PiiKind::Credentials),
+    ("PHONE", Within, PiiKind::Phone),
+    ("FAX", Whole, PiiKind::Phone),
+    ("FAXNUM", Within, PiiKind::Phone),
+    ("SSN", Whole, PiiKind::Id),
+    ("PASSPORT", Within, PiiKind::Id),
+    ("LICENSE", Within, PiiKind::Id),
+    ("TAX", Whole, PiiKind::Id),
+    ("TAXNUM", Within, PiiKind::Id),
+    ("TAXID", Within, PiiKind::Id),
+    ("TAXPAYER", Within, PiiKind::Id),
+    ("SOCIAL", Within, PiiKind::Id),
+    ("ACCOUNT", Within, PiiKind::Account),
+    ("ROUTING", Within, PiiKind::Account),
+    ("BIC", Whole, PiiKind::Account),
+    ("ORG", Whole, PiiKind::Organization),
+    ("ORGANIZATION", Within, PiiKind::Organization),
+    ("ORGANISATION", Within, PiiKind::Organization),
+    ("COMPANY", Within, PiiKind::Organization),
+    ("ADDRESS", Within, PiiKind::Location),
+    ("STREET", Within, PiiKind::Location),
+    ("BUILDING", Within, PiiKind::Location),
+    ("CITY", Whole, PiiKind::Location),
+    ("CITYNAME", Within, PiiKind::Location),
+    ("STATE", Whole, PiiKind::Location),
+    ("STATENAME", Within, PiiKind::Location),
+    ("COUNTRY", Within, PiiKind::Location),
+    ("COUNTY", Within, PiiKind::Location),
+    ("ZIP", Whole, PiiKind::Location),
+    ("ZIPCODE", Within, PiiKind::Location),
+    ("POSTCODE", Within, PiiKind::Location),
+    ("LOC", Whole, PiiKind::Location),
+    ("LOCATION", Within, PiiKind::Location),
+    ("GPE", Whole, PiiKind::Location),
+    ("PLACE", AtEnd, PiiKind::Location),
+    ("PER", Whole, PiiKind::Person),
+    ("PERS", Whole, PiiKind::Person),
+    ("PERSON", Within, PiiKind::Person),
+    ("NAME", AtEnd, PiiKind::Person),
 ];
 
-/// What a model's label says of its places, letter case and signs aside; [`PiiKind::Data`] where its words are not known.
+/// What a model's label says of its places, letter case aside; [`PiiKind::Data`] where its words are not known. Words are
+/// what stands between signs and spaces.
 #[must_use]
 pub fn kind_of(label: &str) -> PiiKind {
-    let plain: String = label.chars().filter(|c| c.is_alphanumeric()).collect();
-    let plain = plain.to_uppercase();
-    let is_of = |word: &str| plain.contains(word) || plain == "IP" && word == "IPADDRESS";
-    let known = WORDS.iter().find(|(word, _)| is_of(word));
-    known.map_or(PiiKind::Data, |(_, kind)| *kind)
+    let label = label.to_uppercase();
+    let words = || label.split(|c: char| !c.is_alphanumeric());
+    let joined: String = words().collect();
+    let is_of = |word: &str, place: WordPlace| match place {
+        Within => joined.contains(word),
+        Whole => words().any(|it| it == word),
+        AtEnd => words().any(|it| it.ends_with(word)),
+    };
+    let known = WORDS.iter().find(|(word, place, _)| is_of(word, *place));
+    known.map_or(PiiKind::Data, |(.., kind)| *kind)
 }
 
 /// `text` as a model is to read it: byte by byte in the same places, without the escapes of strings. `interrupt` is called
@@ -139,6 +174,28 @@ mod tests {
             ("TELEPHONENUM", PiiKind::Phone),
             ("IP_ADDRESS", PiiKind::Ip),
             ("IP", PiiKind::Ip),
+            ("B-PER", PiiKind::Person),
+            ("first name", PiiKind::Person),
+            ("SURNAME", PiiKind::Person),
+            ("CITY", PiiKind::Location),
+            ("birth-city", PiiKind::Location),
+            ("ZIPCODE", PiiKind::Location),
+            ("WORKPLACE", PiiKind::Location),
+            ("CARD", PiiKind::Card),
+            ("IDCARDNUM", PiiKind::Id),
+            ("TAX_ID", PiiKind::Id),
+            ("TAXNUM", PiiKind::Id),
+            ("ORGANIZATION", PiiKind::Organization),
+            ("IPV4", PiiKind::Ip),
+            ("CARDINAL", PiiKind::Data),
+            ("PERCENT", PiiKind::Data),
+            ("ETHNICITY", PiiKind::Data),
+            ("STATEMENT", PiiKind::Data),
+            ("BLOCK", PiiKind::Data),
+            ("SYNTAX", PiiKind::Data),
+            ("AEROBIC", PiiKind::Data),
+            ("TOURNAMENT", PiiKind::Data),
+            ("_-", PiiKind::Data),
             ("MISC", PiiKind::Data),
             ("DATEOFBIRTH", PiiKind::Data),
             ("", PiiKind::Data),

@@ -181,6 +181,27 @@ fn what_a_model_finds_stays_here_and_comes_back() {
 }
 
 #[test]
+fn a_commit_asks_no_model() {
+    let http = Server::answer(|_| Reply::chat("They go to [LOCATION_1], says [PERSON_1] [1]."));
+    let Some((_cluster, mut client)) = start_with_model(&http) else { return };
+    client
+        .batch_execute(
+            "SET rag.trace = 'full';
+             BEGIN;
+             DECLARE told CURSOR FOR SELECT * FROM rag_answer_stream(
+                 'where do the invoices of mira lark go?', k => 1, llm => 'writer');
+             FETCH 1 FROM told;
+             COMMIT;",
+        )
+        .unwrap();
+    // The trace is there, and no words are: nobody has said which of them are personal data.
+    let kept = "SELECT concat_ws(' ', count(*), count(question), count(answer), count(citations)) FROM rag.trace_log";
+    assert_eq!(text(&mut client, kept), "1 0 0 0");
+    let kept = text(&mut client, "SELECT to_jsonb(t)::text FROM rag.trace_log AS t");
+    assert!(!kept.contains("mira") && !kept.contains("oslo"), "{kept}");
+}
+
+#[test]
 fn without_its_model_nothing_is_sent() {
     let http = Server::answer(|_| Reply::chat("no"));
     let Some((cluster, mut client)) = start_with_model(&http) else { return };

@@ -220,7 +220,9 @@ impl WaitingCall<'_> {
             Some(first) if took > first => {
                 Err(too_slow(&provider.name, "first_token_timeout", first))
             }
-            _ if took > whole => Err(too_slow(&provider.name, "timeout", whole)),
+            _ if took > Duration::from_millis(provider.call_ms()) => {
+                Err(too_slow(&provider.name, "timeout", whole))
+            }
             _ => Ok(()),
         }
     }

@@ -122,13 +122,15 @@ pub fn lock_for_drop(pipelines: &[(Pipeline, Vec<Relation>)]) -> Result<()> {
     lock_patiently(&wanted)
 }
 
-/// Locks `chunks` against all that would write to them, and `emptied`, a table beside them that who writes to them writes
-/// to, too, against all other sessions, until the end of the transaction. The source and the chunks can be read meanwhile.
-/// Waits as long as `lock_timeout` allows.
-pub fn lock_for_emptying(chunks: &Relation, emptied: &Relation) -> Result<()> {
+/// Locks chunks against all that would write to them, and the table beside each that is to be emptied, to which who writes to
+/// the chunks writes, too, against all other sessions, until the end of the transaction. The sources and the chunks can be
+/// read meanwhile. Waits as long as `lock_timeout` allows, for all of them together.
+pub fn lock_for_emptying(emptied: &[(&Relation, Relation)]) -> Result<()> {
     let writers = pg_sys::ShareRowExclusiveLock as pg_sys::LOCKMODE;
     let all = pg_sys::AccessExclusiveLock as pg_sys::LOCKMODE;
-    lock_patiently(&[(chunks.oid, writers), (emptied.oid, all)])
+    let both =
+        |(chunks, emptied): &(&Relation, Relation)| [(chunks.oid, writers), (emptied.oid, all)];
+    lock_patiently(&emptied.iter().flat_map(both).collect::<Vec<_>>())
 }
 
 /// Locks `chunks` against all that would write to them, until the end of the transaction. They can be read meanwhile. Waits

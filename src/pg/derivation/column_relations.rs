@@ -232,7 +232,7 @@ impl SayingColumn {
         let values: Vec<String> = columns.map(|it| short(&it, LONGEST_VALUE)).collect();
         let Some(key) = &self.refers_to else { return values.concat() };
         let values: Vec<String> = values.iter().map(|it| format!("nullif({it}, '')")).collect();
-        let row = called_by(key.oid, &values.join(" || ', ' || "));
+        let row = called_by(key.oid, &written_key(&values));
         let Some(naming) = naming else { return row };
         let is_readable = |name: &str| key.readable.iter().any(|it| it == name);
         if !(is_readable(naming) && key.keys.iter().all(|it| is_readable(it))) {
@@ -272,6 +272,17 @@ fn short(value: &str, most: usize) -> String {
 fn called_by(table: pg_sys::Oid, key: &str) -> String {
     let table = table.to_u32().to_string();
     render(query!(column_relations.row), &[("table", &table), ("key", key)])
+}
+
+/// A key as it is written, of its parts as texts, as SQL. NULL where one of them is.
+fn written_key(parts: &[String]) -> String {
+    if let [only] = parts {
+        return only.clone();
+    }
+    let part = |part: &String| render(query!(column_relations.key_part), &[("value", part)]);
+    let parts: Vec<String> = parts.iter().map(part).collect();
+    let parts = parts.join(" OPERATOR(pg_catalog.||) ', ' OPERATOR(pg_catalog.||) ");
+    render(query!(column_relations.key_of_several), &[("parts", &parts)])
 }
 
 /// Says once in a session that rows are called by their keys, since the column that names them cannot be read any more.
@@ -443,8 +454,8 @@ impl ColumnRelationStore {
 
 /// What a row is called, as SQL.
 fn name_of_row(pipeline: &Pipeline, columns: &ContentColumns, title: &str) -> String {
-    let keys: Vec<String> = columns.keys.iter().map(|key| format!("c.{}", key.name)).collect();
-    let keys = format!("pg_catalog.concat_ws(', ', {})", keys.join(", "));
+    let keys = columns.keys.iter().map(|key| short(&format!("c.{}", key.name), LONGEST_VALUE));
+    let keys = written_key(&keys.collect::<Vec<_>>());
     let (longest, row) = (LONGEST.to_string(), called_by(pipeline.source.oid, &keys));
     let values = [("title", title), ("longest", &longest), ("row", &row)];
     render(query!(column_relations.of_row), &values)

@@ -43,7 +43,10 @@ const FORM: TableForm = TableForm {
 pub fn alter(pipeline: &Pipeline, option: &Json) -> Result<()> {
     let wanted = EntityOptions::read(option)?;
     let mut is_begun = false;
-    for one in [pipeline.clone()].into_iter().chain(pipeline::successor(pipeline.id)?) {
+    let generations: Vec<Pipeline> =
+        [pipeline.clone()].into_iter().chain(pipeline::successor(pipeline.id)?).collect();
+    lock_outdated(&generations, wanted.as_ref())?;
+    for one in generations {
         if set(&one, option, wanted.as_ref())? {
             intake::leave(one.id, intake::ChangeKind::All)?;
             is_begun = true;
@@ -74,7 +77,7 @@ fn set(pipeline: &Pipeline, option: &Json, wanted: Option<&EntityOptions>) -> Re
         (Some(current), Some(wanted)) => {
             let is_other = !wanted.finds_as(&stored_options(&current.options)?);
             if is_other {
-                forget_all(pipeline, &current.relation)?;
+                forget_all(&current.relation)?;
             }
             derivation::set(pipeline.id, KIND, option, &current.relation.sql)?;
             is_other || relations.is_some()
@@ -89,10 +92,23 @@ fn set(pipeline: &Pipeline, option: &Json, wanted: Option<&EntityOptions>) -> Re
     Ok(is_begun)
 }
 
-/// Leaves nothing of what was found. Nobody stores chunks meanwhile, and who does it afterwards has locked them before it
-/// looks the option up, and sees the one that holds then, so that nothing comes back.
-fn forget_all(pipeline: &Pipeline, mentions: &Relation) -> Result<()> {
-    locking::lock_for_emptying(&pipeline.chunk_table, mentions)?;
+/// Locks the mentions of these pipelines that were found otherwise than `wanted` says, all of them together, so that none is
+/// kept from its readers while the writers of another are waited for. Nobody stores chunks from then on, and who does it after
+/// the transaction has locked them before it looks the option up, and sees the one that holds then, so that nothing comes back.
+fn lock_outdated(pipelines: &[Pipeline], wanted: Option<&EntityOptions>) -> Result<()> {
+    let Some(wanted) = wanted else { return Ok(()) };
+    let mut outdated = Vec::new();
+    for Pipeline { id, chunk_table, .. } in pipelines {
+        let Some(current) = derivation::of(*id, KIND)? else { continue };
+        if !wanted.finds_as(&stored_options(&current.options)?) {
+            outdated.push((chunk_table, current.relation));
+        }
+    }
+    locking::lock_for_emptying(&outdated)
+}
+
+/// Leaves nothing of what was found in a table that [`lock_outdated`] has locked.
+fn forget_all(mentions: &Relation) -> Result<()> {
     let values = [("mentions", mentions.sql.as_str())];
     sql::execute(&render(query!(graph.forget_all), &values), &[]).map(drop)
 }

@@ -1,6 +1,7 @@
 //! `rag.trace_log` and `rag.feedback`.
 
 use std::collections::{BTreeSet, HashSet};
+use std::time::{Duration, Instant};
 
 use pgrx::Uuid;
 use pgrx::datum::Interval;
@@ -104,12 +105,13 @@ impl TracedWords {
         }
         let models = steps.iter().flat_map(|step| &step.redact_models);
         let models: HashSet<&ModelRef> = models.collect();
-        // Words of which a model cannot say whose they are are not kept. The answer is there, and paid for.
-        words.told_by(models).map(|redaction| words.redacted(redaction)).unwrap_or_default()
+        let within = steps.iter().map(|step| step.redact_within).max().unwrap_or_default();
+        // Words of which a model cannot say in time whose they are are not kept. The answer is there, and paid for.
+        words.told_by(models, within).map(|redaction| words.redacted(redaction)).unwrap_or_default()
     }
 
-    /// What these models find in the words.
-    fn told_by(&self, models: HashSet<&ModelRef>) -> Result<Redaction> {
+    /// What these models find in the words. Fails where they need longer than `within`.
+    fn told_by(&self, models: HashSet<&ModelRef>, within: Duration) -> Result<Redaction> {
         let mut redaction = Redaction::default();
         if models.is_empty() {
             return Ok(redaction);
@@ -118,7 +120,12 @@ impl TracedWords {
         let nested = [&self.citations, &self.steps].into_iter().flatten().flat_map(json::strings);
         let texts: BTreeSet<&str> = plain.chain(nested).collect();
         let texts: Vec<&str> = texts.into_iter().collect();
-        for (text, found) in classify::personal_data(models, &texts)? {
+        let begun = Instant::now();
+        let mut watch = || match begun.elapsed() >= within {
+            true => Err(too_slow(within)),
+            false => Ok(()),
+        };
+        for (text, found) in classify::personal_data(models, &texts, &mut watch)? {
             redaction.tell(text, found);
         }
         Ok(redaction)
@@ -143,6 +150,12 @@ impl TracedWords {
         }
         self
     }
+}
+
+fn too_slow(within: Duration) -> Error {
+    let seconds = within.as_secs_f64();
+    let message = format!("personal data of a trace were not found within {seconds} s");
+    Error::new(ErrorKind::ProviderTimeout, message)
 }
 
 /// Keeps what the caller thinks of an answer, of which the trace must be the caller's.

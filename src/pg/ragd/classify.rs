@@ -11,9 +11,11 @@ use crate::text::token_labels::LabelledSpan;
 const TEXTS_A_REQUEST: usize = 256;
 
 /// What each of these models takes for personal data in `texts`, text by text; for each text in the order of the models.
+/// `watch` is called now and then meanwhile, and may end it by an error.
 pub fn personal_data<'a>(
     models: impl IntoIterator<Item = &'a ModelRef>,
     texts: &[&str],
+    watch: &mut Watch<'_>,
 ) -> Result<Vec<(String, Vec<LabelledSpan>)>> {
     let look = &mut || {
         pgrx::check_for_interrupts!();
@@ -22,7 +24,7 @@ pub fn personal_data<'a>(
     let mut found: Vec<(String, Vec<LabelledSpan>)> =
         texts.iter().map(|text| ((*text).to_owned(), Vec::new())).collect();
     for model in models {
-        let named = names(model, Lane::Query, &read, &mut || Ok(()))?;
+        let named = names(model, Lane::Query, &read, watch)?;
         found.iter_mut().zip(named).for_each(|((_, all), more)| all.extend(more));
     }
     Ok(found)

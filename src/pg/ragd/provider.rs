@@ -10,6 +10,7 @@ mod local;
 mod transport;
 
 use std::ffi::{CStr, CString};
+use std::time::Duration;
 
 use pgrx::PgList;
 use pgrx::prelude::*;
@@ -126,7 +127,8 @@ fn read(name: &str, server: ForeignServer, model: Option<&str>) -> Result<Provid
         network: transport::network(&options, server.owner),
     };
     if config.special.redact != RedactionPolicy::Nothing {
-        trace::hides_pii(config.special.redact_model.as_ref());
+        let within = Duration::from_millis(config.timeout_ms);
+        trace::hides_pii(config.special.redact_model.as_ref(), within);
     }
     usage::prepare(&config)?;
     Ok(config)
@@ -351,7 +353,7 @@ impl OptionList {
                 "Add the option redact 'pii', which finds personal data by rules beside the model.",
             ));
         }
-        Ok(Special { key_header, num_ctx, file: None, tools, redact, redact_model: None })
+        Ok(Special { key_header, num_ctx, tools, redact, ..Special::default() })
     }
 
     fn tools(&self) -> Result<ToolCalling> {

@@ -41,6 +41,8 @@ pub struct TraceStep {
     pub hides_pii: bool,
     /// The models that find personal data for these servers.
     pub redact_models: Vec<ModelRef>,
+    /// The longest time that a call to one of the servers with such a model may take.
+    pub redact_within: Duration,
 }
 
 #[derive(Default)]
@@ -138,6 +140,7 @@ pub fn go_on(steps: &mut Vec<TraceStep>, later: Vec<TraceStep>) {
         whole.usage = whole.usage.plus(&end.usage);
         whole.hides_pii |= end.hides_pii;
         whole.redact_models.extend(end.redact_models);
+        whole.redact_within = whole.redact_within.max(end.redact_within);
     }
     steps.extend(later);
 }
@@ -163,10 +166,13 @@ pub fn words(words: impl FnOnce() -> String) {
 }
 
 /// Says that the step under way has to do with a server from which personal data are kept, as far as the rules and `model`
-/// find them.
-pub fn hides_pii(model: Option<&ModelRef>) {
+/// find them; `within` is how long a call to it may take.
+pub fn hides_pii(model: Option<&ModelRef>, within: Duration) {
     in_step(|step| {
         step.hides_pii = true;
+        if model.is_some() {
+            step.redact_within = step.redact_within.max(within);
+        }
         let is_new = |model: &&ModelRef| !step.redact_models.contains(model);
         let new = model.filter(is_new).cloned();
         step.redact_models.extend(new);

@@ -17,6 +17,7 @@ SELECT rag_redact(''), rag_redact(NULL) IS NULL;
 SELECT placeholder, kind, start_char, end_char, substr(input, start_char + 1, end_char - start_char)
 FROM (VALUES ('Größe: 王先生, anna@example.com und [IP_7]')) AS t (input), rag_redactions(input);
 SELECT count(*) FROM rag_redactions(NULL);
+SELECT count(*) FROM rag_redactions(NULL, 'nope');
 SELECT count(*) FROM rag_redactions('nobody');
 
 -- Putting back is exact, so the length says what was left.

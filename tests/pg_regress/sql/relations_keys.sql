@@ -83,3 +83,14 @@ DELETE FROM deal WHERE id % 10 = 0;
 CALL rag_run('deal');
 SELECT count(*) AS kept FROM kept;
 (TABLE kept EXCEPT TABLE expected) UNION ALL (TABLE expected EXCEPT TABLE kept);
+
+-- A part with a comma or a quotation mark is quoted, and a digest follows: two keys are two entities, and a row is called as it
+-- is referred to.
+CREATE TABLE site (town text, street text, body text, twin_town text, twin_street text, PRIMARY KEY (town, street),
+    FOREIGN KEY (twin_town, twin_street) REFERENCES site);
+INSERT INTO site VALUES ('a, b', 'c', 'It rained.', 'x', 'y'), ('a', 'b, c', 'It snowed.', 'x', 'y'), ('o''neil', 'd\e', 'It was warm.', 'a, b', 'c'),
+    ('x', 'y', 'It was cold.', NULL, NULL);
+SELECT rag_create_pipeline('site', 'body', metadata => ARRAY['twin_town', 'twin_street'], refresh => 'sync', options => '{"graph":
+    {"entities": "rules", "relations": {"twin_town, twin_street": "twin_of"}}}');
+SELECT subject_name, object_name FROM site_rag_chunks_relations ORDER BY subject_name COLLATE "C";
+SELECT count(DISTINCT subject) AS subjects, count(DISTINCT object) AS objects FROM site_rag_chunks_relations;

@@ -3,7 +3,8 @@
 //! The caller has had such an answer written, or a part of it, so it leaves a trace like any other.
 //! That the reader has left is seen when PostgreSQL frees what the rows came from, and nothing can
 //! be written then. So it is written right before the commit. A rollback takes it back, as it does
-//! with each trace.
+//! with each trace. A commit waits for no model: where one would have to find the personal data in
+//! the words of a trace, none of them are kept.
 
 use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
@@ -14,6 +15,7 @@ use super::Answer;
 use super::stream::Record;
 use crate::pg::question::trace_log;
 use crate::pg::server::error::OrReport;
+use crate::pg::server::guc::TraceLevel;
 use crate::pg::server::{role, sql};
 
 thread_local! {
@@ -61,6 +63,12 @@ unsafe extern "C-unwind" fn at_end(event: pg_sys::XactEvent::Type, _argument: *m
 fn write() {
     for AbandonedAnswer { role, record, answer } in LEFT.take() {
         let Record { level, asked, steps } = record;
+        let level = match level {
+            TraceLevel::Full if steps.iter().any(|step| !step.redact_models.is_empty()) => {
+                TraceLevel::Summary
+            }
+            level => level,
+        };
         let keep = || trace_log::keep(level, &asked, &answer, &steps);
         // No statement is under way any more, and so there is no snapshot.
         sql::with_latest_snapshot(|| role::as_role(role, keep)).or_report();
