@@ -28,7 +28,7 @@ impl AskedDifference {
     /// The things that `question` wants to have told apart; `None` where it asks for anything else.
     pub fn asked(question: &str) -> Option<AskedDifference> {
         let words = placed_words(question);
-        let of_language = |(asks, frames): &(&'static str, &[(&str, &str, &str)])| {
+        let of_language = |(asks, frames): &(&'static str, &[DifferenceFrame])| {
             let found = frames.iter().find_map(|frame| things(&words, *frame))?;
             Some((found, *asks))
         };
@@ -101,7 +101,7 @@ fn placed_words(question: &str) -> Vec<PlacedWord> {
 /// Where the two things stand, if `words` are a question of this frame.
 fn things(
     words: &[PlacedWord],
-    (before, between, after): (&str, &str, &str),
+    (before, between, after): DifferenceFrame,
 ) -> Option<[Range<usize>; 2]> {
     let is_there = |at: usize, phrase: &str| {
         let mut expected = phrase.split_ascii_whitespace().enumerate();
@@ -126,10 +126,13 @@ const MOST_WORDS: usize = 40;
 /// Words of the longest name of a thing, articles included; what is longer is a clause.
 const LONGEST_NAME: usize = 8;
 
+/// The words before, between and behind two things that are told apart.
+type DifferenceFrame = (&'static str, &'static str, &'static str);
+
 /// In each language how to ask what something is, and what stands before, between and behind two things that are told
 /// apart; of Chinese, characters. Names alone ("shrink vs push") tell no language.
 #[rustfmt::skip]
-const FRAMES: &[(&str, &[(&str, &str, &str)])] = &[
+const FRAMES: &[(&str, &[DifferenceFrame])] = &[
     ("What is …?", &[
         ("what is the difference between", "and", ""), ("what are the differences between", "and", ""),
         ("what s the difference between", "and", ""), ("is there a difference between", "and", ""),
