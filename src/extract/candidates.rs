@@ -119,8 +119,8 @@ pub(super) struct UnitCandidate {
     pub closeness: f32,
     /// Whether it holds the kind of thing that is asked for; `None` if that is not known.
     pub fits: Option<bool>,
-    /// Whether it says what comes next, which is no part of it.
-    pub announces_nothing: bool,
+    /// Whether it only announces what comes next, which is no part of it.
+    pub only_announces: bool,
     /// Where it defines the thing asked for, what it is without that.
     pub definition: Option<DefinitionCredit>,
 }
@@ -232,7 +232,7 @@ impl UnitCandidate {
             question.terms.iter().map(|term| TermPlaces::of(term, &compared)).collect();
         UnitCandidate {
             passage,
-            announces_nothing: unit.list.is_none() && unit.announces_nothing(source.content),
+            only_announces: unit.list.is_none() && unit.only_announces(source.content),
             unit,
             reading,
             credits: places.iter().map(|places| places.credit).collect(),

@@ -92,7 +92,7 @@ impl<'a> UnitChoice<'a> {
         };
         (is_close || !(0..candidate.credits.len()).all(is_held))
             && !candidate.unit.is_code()
-            && !candidate.announces_nothing
+            && !candidate.only_announces
             && !self.is_other_row(candidate)
             && !self.is_there(index)
             && !self.has_code_of(candidate)

@@ -28,7 +28,7 @@ impl AskedDifference {
     /// The things that `question` wants to have told apart; `None` where it asks for anything else.
     pub fn asked(question: &str) -> Option<AskedDifference> {
         let words = placed_words(question);
-        let of_language = |(asks, frames): &(&'static str, &[(&str, &str, &str)])| {
+        let of_language = |(asks, frames): &(&'static str, &[DifferenceFrame])| {
             let found = frames.iter().find_map(|frame| things(&words, *frame))?;
             Some((found, *asks))
         };
@@ -101,7 +101,7 @@ fn placed_words(question: &str) -> Vec<PlacedWord> {
 /// Where the two things stand, if `words` are a question of this frame.
 fn things(
     words: &[PlacedWord],
-    (before, between, after): (&str, &str, &str),
+    (before, between, after): DifferenceFrame,
 ) -> Option<[Range<usize>; 2]> {
     let is_there = |at: usize, phrase: &str| {
         let mut expected = phrase.split_ascii_whitespace().enumerate();
@@ -111,7 +111,9 @@ fn things(
     let start = length(before);
     let end = words.len().checked_sub(length(after))?;
     let fits = is_there(0, before) && is_there(end, after);
-    let joint = (start + 1..end).find(|at| fits && is_there(*at, between))?;
+    let mut joints = (start + 1..end).filter(|at| fits && is_there(*at, between));
+    // Where it stands twice, one of the names has it, and nothing tells which.
+    let joint = joints.next().filter(|_| joints.next().is_none())?;
     let (one, other) = (start..joint, joint + length(between)..end);
     let is_name = |it: &Range<usize>| !it.is_empty() && it.len() <= LONGEST_NAME;
     let place = |it: Range<usize>| words[it.start].1.start..words[it.end - 1].1.end;
@@ -124,10 +126,13 @@ const MOST_WORDS: usize = 40;
 /// Words of the longest name of a thing, articles included; what is longer is a clause.
 const LONGEST_NAME: usize = 8;
 
+/// The words before, between and behind two things that are told apart.
+type DifferenceFrame = (&'static str, &'static str, &'static str);
+
 /// In each language how to ask what something is, and what stands before, between and behind two things that are told
 /// apart; of Chinese, characters. Names alone ("shrink vs push") tell no language.
 #[rustfmt::skip]
-const FRAMES: &[(&str, &[(&str, &str, &str)])] = &[
+const FRAMES: &[(&str, &[DifferenceFrame])] = &[
     ("What is …?", &[
         ("what is the difference between", "and", ""), ("what are the differences between", "and", ""),
         ("what s the difference between", "and", ""), ("is there a difference between", "and", ""),
@@ -193,16 +198,16 @@ const CONTRASTS: Phrases = Phrases {
         ),
         (
             NaturalLanguage::German,
-            "untersch, anders., während., aber., statt, als., sondern., hingegen., dagegen., nur., beide, ähnlich, gegensatz, \
+            "unterscheid, unterschied, anders., während., aber., statt, als., sondern., hingegen., dagegen., nur., beide, ähnlich, gegensatz, \
              verglichen., vergleich",
         ),
         (
             NaturalLanguage::French,
-            "différ, tandis., alors que., mais., plutôt., contrairement., seulement., contre., plus, moins., au lieu., semblable",
+            "différ, tandis., alors que., mais., plutôt., contrairement., seulement., contre., plus., moins., au lieu., semblable",
         ),
         (
             NaturalLanguage::Spanish,
-            "difer, mientras., pero., sino., en cambio., a diferencia., solo., sólo., que., en lugar., ambos., ambas.",
+            "difer, mientras., pero., sino., en cambio., a diferencia., solo., sólo., en lugar., ambos., ambas.",
         ),
         (
             NaturalLanguage::Italian,
@@ -218,10 +223,10 @@ const CONTRASTS: Phrases = Phrases {
         ),
         (
             NaturalLanguage::Russian,
-            "отлич, разли, разниц, а., но., тогда как., вместо., в отличие., только., чем., оба., обе.",
+            "отлича, отличи, различ, разниц, а., но., тогда как., вместо., в отличие., только., чем., оба., обе.",
         ),
     ],
-    unspaced: &[(NaturalLanguage::Chinese, "区别, 不同, 而, 但, 相比, 相反, 只, 差异, 都")],
+    unspaced: &[(NaturalLanguage::Chinese, "区别, 不同, 而是, 然而, 但, 相比, 相反, 差异, 两者")],
 };
 
 #[cfg(test)]
@@ -278,6 +283,9 @@ mod tests {
             "What is the difference?",
             "What is the difference between push?",
             "What is the difference between push and push?",
+            "What is the difference between terms and conditions and warranties?",
+            "¿En qué se diferencia el contrato de alquiler de la cesión?",
+            "租约和合同和协议有什么区别？",
             "How do I push and shrink?",
             "Compare and",
             "Why did the court decide the case of the men in the mill vs the town?",
@@ -295,6 +303,20 @@ mod tests {
         assert!(is_said("A lease ends by itself, but a rent has to be ended."));
         assert!(is_said("Unlike rents, leases end by themselves."));
         assert!(!is_said("Leases and rents are on page two."));
+        let said_of = |question: &str, sentence: &str| {
+            AskedDifference::asked(question).is_some_and(|it| it.is_said_by(sentence))
+        };
+        let (spanish, french) = (
+            "¿Qué diferencia hay entre shrink y push?",
+            "Quelle différence entre shrink et push ?",
+        );
+        assert!(said_of(spanish, "Con shrink se reduce, mientras que con push se amplía."));
+        assert!(!said_of(spanish, "El capítulo que trata de shrink y push es el segundo."));
+        assert!(said_of(french, "Le shrink est plus rapide que le push."));
+        assert!(!said_of(french, "Le shrink et le push ont plusieurs formes dans ce manuel."));
+        let chinese = "租约和合同有什么区别？";
+        assert!(said_of(chinese, "租约到期终止，但合同必须解除。"));
+        assert!(!said_of(chinese, "租约和合同都在首都签订。"));
         assert!(!is_said("A lease ends by itself, but not at once."));
         assert!(!is_said(""));
     }

@@ -11,32 +11,74 @@
 //! by "The tank may be empty." One for yes or no only expects a yes: "Isn't the pump heavy?"
 
 use super::candidates::ParsedQuestion;
+use super::terms::{QuestionWords, compared, term_credit};
 use crate::text::language::NaturalLanguage;
 use crate::text::phrase::Phrases;
-use crate::text::words::each_word;
+use crate::text::words::{Word, words};
 
 /// Log odds that are taken from the confidence where question and best piece are at odds.
 pub(super) const AT_ODDS: f32 = 3.0;
 
-/// Whether `question` asks who, what, where or when something is not so, and no word of `piece` denies anything.
+/// Terms behind the negation of a question of which the piece has to hold one.
+const NEGATED_TERMS: usize = 3;
+
+/// Whether `question` asks who, what, where or when something is not so, and `piece` speaks of that without a word that
+/// denies anything. "Who does not need a ticket?" is answered by "Children travel free.", which has no ticket in it.
 pub(super) fn is_at_odds(question: &ParsedQuestion, piece: &str) -> bool {
-    question.asks.contains(&true)
-        && NEGATIONS.stand_in(&question.text)
-        && !GIVENS.stand_in(&question.text)
-        && !denies(piece)
+    if !question.asks.contains(&true) || GIVENS.stand_in(&question.text) {
+        return false;
+    }
+    let text = without_limits(&question.text);
+    NEGATIONS.first_end_in(&text).is_some_and(|end| {
+        let negated = terms_behind(&text, end);
+        let words = words(piece);
+        let compared = compared(piece, &words);
+        let is_negated = |word: &Word| negated.iter().any(|it| term_credit(it, &word.folded) > 0.0);
+        let is_said = negated.is_empty() || compared.iter().any(is_negated);
+        // What the question negates denies nothing more in the piece: "exempt", of which it asks who is not.
+        let denies = |(word, compared): (&Word, &Word)| is_denial(word) && !is_negated(compared);
+        is_said && !words.iter().zip(&compared).any(denies) && !piece.contains(UNSPACED_DENIALS)
+    })
 }
 
-/// Whether any word of `piece` denies or rules out something, in whatever language.
-fn denies(piece: &str) -> bool {
-    let is_denial = |word: &str| {
-        DENIALS.split_ascii_whitespace().any(|it| it == word)
-            || word.ends_with("n't")
-            || word.ends_with("n’t")
-            || word.starts_with("n'")
-            || word.starts_with("n’")
-    };
-    each_word(piece).any(|it| is_denial(&it.folded)) || piece.contains(UNSPACED_DENIALS)
+/// `question` in lower case without the phrases in which a negation only limits an amount.
+fn without_limits(question: &str) -> String {
+    let mut text = format!(" {} ", question.to_lowercase());
+    for phrase in LIMITS.split(", ") {
+        text = text.replace(&format!(" {phrase} "), " ");
+    }
+    text
 }
+
+/// The first terms of a question behind its first `end` words.
+fn terms_behind(question: &str, end: usize) -> Vec<String> {
+    let QuestionWords { terms, term_of, .. } = QuestionWords::read(question, MOST_WORDS);
+    let mut behind: Vec<usize> = term_of.into_iter().skip(end).flatten().collect();
+    behind.dedup();
+    behind.into_iter().take(NEGATED_TERMS).map(|it| terms[it].folded.clone()).collect()
+}
+
+/// Whether a word of a piece denies or rules out something, in whatever language.
+fn is_denial(word: &Word) -> bool {
+    let word = word.folded.as_str();
+    DENIALS.split_ascii_whitespace().any(|it| it == word)
+        || word.ends_with("n't")
+        || word.ends_with("n’t")
+        || word.starts_with("n'")
+        || word.starts_with("n’")
+}
+
+/// Words of a question that are looked at.
+const MOST_WORDS: usize = 200;
+
+/// Phrases in lower case in which a negation limits an amount or a time, or rules out nothing.
+const LIMITS: &str = "\
+    not more than, not less than, not fewer than, not later than, not earlier than, not only, not just, not necessarily, \
+    nicht mehr als, nicht weniger als, nicht später als, nicht länger als, nicht älter als, nicht nur, n'importe, n’importe, \
+    no más de, no menos de, no más tarde de, no solo, no sólo, no solamente, non più di, non meno di, non oltre, non solo, \
+    non soltanto, não mais de, não mais que, não menos de, não só, não apenas, não somente, niet meer dan, niet minder dan, \
+    niet later dan, niet ouder dan, niet alleen, не более, не менее, не больше, не меньше, не позднее, не позже, не раньше, \
+    не только, nie więcej niż, nie mniej niż, nie później niż, nie dłużej niż, nie tylko";
 
 /// Words of a question that ask what is not so.
 const NEGATIONS: Phrases = Phrases {
@@ -100,18 +142,33 @@ const GIVENS: Phrases = Phrases {
     )],
 };
 
-/// Words of a piece that deny or rule out something.
+/// Words of a piece that deny or rule out something, or hold for hardly anything else.
 const DENIALS: &str = "\
     not no never none nobody nothing neither nor cannot without unable except fail fails failed lack lacks lacked refuse \
-    refuses refused avoid impossible forbidden prohibited excluded \
-    nicht nichts nie niemals kein keine keinen keinem keiner keines niemand weder ohne außer \
-    ne pas jamais aucun aucune rien sans sauf nunca jamás ningún ninguna ninguno nadie nada sin ni salvo excepto \
-    non mai nessun nessuno nessuna niente nulla senza não nenhum nenhuma ninguém sem nem exceto \
-    niet nooit geen niemand niets zonder behalve \
-    не нет никогда нельзя никто ничего никакой никакие без кроме nie nigdy bez oprócz";
+    refuses refused avoid impossible forbidden prohibited excluded exclude excludes excluding exempt exempts exempted \
+    exemption free only exclusively instead rarely seldom hardly scarcely barely \
+    nicht nichts nie niemals kein keine keinen keinem keiner keines keinerlei niemand weder ohne außer befreit ausgenommen \
+    ausgeschlossen frei kostenlos gratis nur lediglich ausschließlich statt stattdessen anstatt anstelle kaum selten \
+    ne pas jamais aucun aucune rien sans sauf excepté hormis exempté exemptés exemptée exemptées exonéré exonérés exonérée \
+    exonérées dispensé dispensés dispensée dispensées exclu exclus exclue exclues gratuit gratuits gratuite gratuites \
+    gratuitement seulement uniquement plutôt rarement guère \
+    nunca jamás ningún ninguna ninguno nadie nada sin ni salvo excepto exento exenta exentos exentas excluido excluida \
+    excluidos excluidas gratuito gratuita gratuitos gratuitas solo sólo solamente únicamente raramente apenas \
+    non mai nessun nessuno nessuna niente nulla senza tranne eccetto esente esenti escluso esclusa esclusi escluse \
+    gratuiti gratuitamente soltanto solamente unicamente invece anziché appena \
+    não nenhum nenhuma ninguém sem nem exceto isento isenta isentos isentas excluído excluída excluídos excluídas grátis \
+    gratuitamente só somente unicamente \
+    niet nooit geen niemand niets zonder behalve vrijgesteld uitgezonderd uitgesloten vrij alleen slechts enkel uitsluitend \
+    zelden nauwelijks \
+    не нет никогда нельзя никто ничто ничего никакой никакие никаких нигде без кроме освобождён освобожден освобождена \
+    освобождено освобождены исключая исключён исключен исключены бесплатно только лишь исключительно вместо редко едва \
+    nie nigdy nikt nikogo nikomu nic niczego nigdzie żaden żadna żadne żadnego żadnej żadnych brak brakuje bez oprócz poza \
+    wyjątkiem zwolniony zwolniona zwolnione zwolnieni wykluczony wykluczone bezpłatnie darmo tylko jedynie wyłącznie zamiast \
+    rzadko ledwie";
 
-/// Signs of Chinese that deny something.
-const UNSPACED_DENIALS: [char; 8] = ['不', '没', '沒', '未', '无', '無', '非', '勿'];
+/// Signs of Chinese that deny something, or all but something.
+const UNSPACED_DENIALS: [char; 12] =
+    ['不', '没', '沒', '未', '无', '無', '非', '勿', '免', '仅', '僅', '只'];
 
 #[cfg(test)]
 mod tests {
@@ -124,7 +181,11 @@ mod tests {
     #[test]
     fn who_asks_what_is_not_so_is_not_answered_by_what_is() {
         for (question, is, is_not) in [
-            ("Who was not exempt from the tax?", "Priests were free.", "Farmers were not."),
+            (
+                "Who was not exempt from the tax?",
+                "Priests were exempt from the tax.",
+                "Farmers were not exempt from it.",
+            ),
             (
                 "Which pump doesn't need oil?",
                 "The red pump needs oil.",
@@ -147,10 +208,55 @@ mod tests {
             ),
             ("Какой насос не требует масла?", "Красный требует масла.", "Синий не требует масла."),
             ("哪个水泵不需要加油？", "红色水泵要加油。", "蓝色水泵不用加油。"),
+            (
+                "Która pompa nie wymaga oleju?",
+                "Czerwona pompa wymaga oleju.",
+                "Niebieska działa, gdy brak oleju.",
+            ),
         ] {
             assert!(is_said_against(question, is), "{question} {is}");
             assert!(!is_said_against(question, is_not), "{question} {is_not}");
         }
+    }
+
+    #[test]
+    fn who_asks_what_is_not_so_is_answered_in_other_words() {
+        for (question, piece) in [
+            ("Who does not need a ticket?", "Children travel free."),
+            ("Which goods are not taxed?", "Books are exempt."),
+            ("Which animals do not eat meat?", "Herbivores eat only plants."),
+            ("Who was not exempt from the tax?", "Priests were free."),
+            ("Which goods are not taxed?", "Books are rarely taxed."),
+            ("Wer braucht kein Ticket?", "Kinder fahren kostenlos."),
+            ("Qui ne paie pas la taxe ?", "Les prêtres sont exonérés de la taxe."),
+            ("¿Quién no paga el impuesto?", "Los curas están exentos del impuesto."),
+            ("Chi non paga la tassa?", "I preti sono esenti dalla tassa."),
+            ("Quem não paga a taxa?", "Os padres são isentos da taxa."),
+            ("Wie betaalt geen belasting?", "Priesters zijn vrijgesteld van belasting."),
+            ("Кто не платит налог?", "Священники освобождены от налога."),
+            ("Kto nie płaci podatku?", "Żaden ksiądz, gdyż podatku nikt od nich nie chce."),
+            ("Kto nie płaci podatku?", "Księża są zwolnieni z podatku."),
+            ("谁不需要缴税？", "神父免缴税。"),
+        ] {
+            assert!(!is_said_against(question, piece), "{question} {piece}");
+        }
+    }
+
+    #[test]
+    fn a_limit_negates_nothing() {
+        for (question, piece) in [
+            ("Who pays not more than 5 euros?", "Children pay 5 euros."),
+            ("Who has to apply not later than May?", "Students apply in May."),
+            ("Who sells not only pumps?", "The mill sells pumps and oil."),
+            ("Welche Pumpe wiegt nicht mehr als 5 kg?", "Die rote Pumpe wiegt 5 kg."),
+            ("Quel guichet vend n'importe quel billet ?", "Le guichet A vend tout billet."),
+            ("¿Qué bomba pesa no más de 5 kg?", "La bomba roja pesa 5 kg."),
+            ("Какой насос весит не более 5 кг?", "Красный насос весит 5 кг."),
+            ("Która pompa waży nie więcej niż 5 kg?", "Czerwona pompa waży 5 kg."),
+        ] {
+            assert!(!is_said_against(question, piece), "{question} {piece}");
+        }
+        assert!(is_said_against("Who pays not 5 euros?", "Children pay 5 euros."));
     }
 
     #[test]

@@ -89,9 +89,9 @@ impl Unit {
         code.map(|part| content[part.range.clone()].trim())
     }
 
-    /// Whether it announces something that is not there: it ends with a colon or only leads to what comes next, and nothing
-    /// behind it belongs to it.
-    pub fn announces_nothing(&self, content: &str) -> bool {
+    /// Whether it only announces what is not part of it: it ends with a colon, or tells readers what they are about to read,
+    /// and nothing behind it belongs to it.
+    pub fn only_announces(&self, content: &str) -> bool {
         matches!(&self.parts[..], [only] if announces(&content[only.range.clone()]))
     }
 

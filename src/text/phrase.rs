@@ -32,10 +32,7 @@ impl Phrases {
     pub fn begin(&self, sentence: &str) -> bool {
         let text: String = sentence.chars().take(MOST_CHARACTERS_OF_BEGINNING).collect();
         let words: Vec<String> = each_word(&text).take(MOST_WORDS).map(|it| it.folded).collect();
-        let begins = |phrase: &str| {
-            let length = phrase.split(' ').count().min(words.len());
-            says(&words[..length], phrase)
-        };
+        let begins = |phrase: &str| begins_with(&words, phrase);
         let (mut spaced, mut unspaced) = (self.spaced.iter(), self.unspaced.iter());
         // Few sentences begin with a phrase of any language, so the language is seldom told.
         spaced.any(|(of, phrases)| {
@@ -51,18 +48,28 @@ impl Phrases {
     /// words, those of most languages count.
     #[must_use]
     pub fn stand_in(&self, question: &str) -> bool {
+        self.first_end_in(question).is_some()
+    }
+
+    /// The number of words of `question` up to the end of that phrase which ends first; `None` where it has none of them,
+    /// by the rules of [`stand_in`](Self::stand_in). In a script without spaces, each character is a word.
+    #[must_use]
+    pub fn first_end_in(&self, question: &str) -> Option<usize> {
         let text: String = question.chars().take(40 * MOST_WORDS).collect();
         let words: Vec<String> = each_word(&text).take(MOST_WORDS).map(|it| it.folded).collect();
         let found = language(&text);
-        let is_said = |(of, phrases): &(NaturalLanguage, &str)| {
-            let counts = found.map_or(is_safe_alone(*of), |it| it == *of);
-            counts && phrases.split(", ").any(|phrase| says(&words, phrase))
-        };
+        let counts = |of: NaturalLanguage| found.map_or(is_safe_alone(of), |it| it == of);
+        let spaced = self.spaced.iter().filter(|(of, _)| counts(*of));
+        let spaced = spaced.flat_map(|(_, phrases)| phrases.split(", "));
         // Without spaces, there are no words to begin with a phrase.
-        let is_written = |(of, phrases): &(NaturalLanguage, &str)| {
-            found == Some(*of) && phrases.split(", ").any(|it| text.contains(it))
+        let unspaced = self.unspaced.iter().filter(|(of, _)| found == Some(*of));
+        let unspaced = unspaced.flat_map(|(_, phrases)| phrases.split(", "));
+        let written = |phrase: &str| {
+            let at = text.find(phrase)?;
+            Some(each_word(&text[..at + phrase.len()]).count())
         };
-        self.spaced.iter().any(is_said) || self.unspaced.iter().any(is_written)
+        let said = spaced.filter_map(|phrase| end_of(&words, phrase));
+        said.chain(unspaced.filter_map(written)).min()
     }
 }
 
@@ -73,14 +80,24 @@ fn is_safe_alone(language: NaturalLanguage) -> bool {
     !matches!(language, Italian | Portuguese | Spanish)
 }
 
-/// Whether the words of `phrase` are the beginnings of words that follow each other.
-fn says(words: &[String], phrase: &str) -> bool {
-    let beginnings: Vec<&str> = phrase.split(' ').collect();
-    let fits = |(word, beginning): (&String, &&str)| match beginning.strip_suffix('.') {
+/// Whether the words of `phrase` are the beginnings of the first of `words`.
+fn begins_with(words: &[String], phrase: &str) -> bool {
+    let mut words = words.iter();
+    phrase.split(' ').all(|it| words.next().is_some_and(|word| fits(word, it)))
+}
+
+/// The number of words up to the end of those that begin with the words of `phrase`, where they first do.
+fn end_of(words: &[String], phrase: &str) -> Option<usize> {
+    let at = (0..words.len()).find(|at| begins_with(&words[*at..], phrase))?;
+    Some(at + phrase.split(' ').count())
+}
+
+/// Whether `word` begins with `beginning`, or is it where that ends with a full stop.
+fn fits(word: &str, beginning: &str) -> bool {
+    match beginning.strip_suffix('.') {
         Some(whole) => word == whole,
-        None => word.starts_with(*beginning),
-    };
-    words.windows(beginnings.len()).any(|run| run.iter().zip(&beginnings).all(fits))
+        None => word.starts_with(beginning),
+    }
 }
 
 #[cfg(test)]
@@ -107,6 +124,20 @@ mod tests {
         }
         assert!(COUNTS.stand_in("Anzahl Mühlen"), "no small word tells the language");
         assert!(!COUNTS.stand_in(&"word ".repeat(1_000_000)));
+    }
+
+    #[test]
+    fn the_phrase_that_ends_first_is_found() {
+        for (question, end) in [
+            ("How many are there?", Some(2)),
+            ("What is the count, and how many are there?", Some(4)),
+            ("Anzahl", Some(1)),
+            ("那里有多少？", Some(5)),
+            ("What is it?", None),
+            ("", None),
+        ] {
+            assert_eq!(COUNTS.first_end_in(question), end, "{question}");
+        }
     }
 
     #[test]

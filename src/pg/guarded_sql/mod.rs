@@ -34,6 +34,7 @@ pub use self::key::ResultKey;
 pub use self::relation::{name as relation_name, quoted};
 pub use self::rows::GuardedRows;
 pub use self::scope::GuardScope;
+pub use self::walk::{NodeVisitor, raw_children};
 
 use self::enforcement::Enforcement;
 use self::inspection::Inspection;

@@ -3,7 +3,7 @@
 use pgrx::pg_sys;
 use pgrx::spi::quote_identifier;
 
-use super::content::Expression;
+use super::content::{self, Expression};
 use crate::error::Result;
 use crate::pg::catalog::source::{SourceColumn, SourceTable};
 use crate::pg::server::role::as_owner_of;
@@ -23,16 +23,10 @@ pub fn resolved(wanted: &str, source: &SourceTable, content: &Expression) -> Res
     if wanted != AUTO {
         return Ok(wanted.to_owned());
     }
-    // Outside quotes PostgreSQL reads names in lower case.
-    let lower = content.sql.to_lowercase();
-    let is_written = |name: &str| {
-        let quoted = quote_identifier(name);
-        let is_folded = !quoted.starts_with('"') && lower.contains(name);
-        is_folded || content.sql.contains(&quoted)
-    };
+    let named = content::column_names(content)?;
     let is_read = |it: &&SourceColumn| {
         matches!(it.type_oid, pg_sys::TEXTOID | pg_sys::VARCHAROID | pg_sys::BPCHAROID)
-            && is_written(&it.name)
+            && named.contains(&it.name)
     };
     let beginning =
         |it: &SourceColumn| format!("pg_catalog.left(s.{}, $2)", quote_identifier(&it.name));

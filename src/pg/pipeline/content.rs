@@ -1,5 +1,6 @@
 //! The content of a pipeline: a column, or an expression over the row, that a user wrote.
 
+use std::collections::HashSet;
 use std::ffi::{CStr, CString};
 
 use pgrx::prelude::*;
@@ -10,6 +11,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::pipeline::Pipeline;
 use crate::pg::catalog::source::SourceTable;
 use crate::pg::catalog::view;
+use crate::pg::guarded_sql::{NodeVisitor, raw_children};
 use crate::pg::server::sql::{query, render};
 
 /// The content of a pipeline.
@@ -133,6 +135,55 @@ fn check_expression(what: &str, content: &str) -> Result<Option<String>> {
     }
 }
 
+/// The names of columns in `content`, each as its table has it: what is an identifier and what belongs to a literal or to
+/// a longer name is PostgreSQL's parser's to say. Those of a subquery are among them.
+pub fn column_names(content: &Expression) -> Result<HashSet<String>> {
+    let statement =
+        CString::new(render(query!(create.content_probe), &[("content", content.sql.as_str())]))
+            .map_err(|_| Error::invalid("an expression has a zero"))?;
+    let mut names = ColumnNames::default();
+    if let Some(expression) = single_expression(&statement) {
+        // SAFETY: an expression of a raw parse tree.
+        unsafe { names.visit(expression) };
+    }
+    Ok(names.found)
+}
+
+/// Collects the names of columns in a raw parse tree.
+#[derive(Default)]
+struct ColumnNames {
+    found: HashSet<String>,
+}
+
+impl NodeVisitor for ColumnNames {
+    unsafe fn visit(&mut self, node: *mut pg_sys::Node) {
+        // SAFETY: by the trait's contract; nodes are read after their tag has been looked at.
+        unsafe {
+            if (*node).type_ == pg_sys::NodeTag::T_ColumnRef {
+                let fields = (*node.cast::<pg_sys::ColumnRef>()).fields;
+                let last = PgList::<pg_sys::Node>::from_pg(fields).iter_ptr().last();
+                self.found.extend(last.and_then(|it| string(it)));
+            }
+            raw_children(node, self);
+        }
+    }
+}
+
+/// The text of a node that is a string; `None` for others.
+///
+/// # Safety
+///
+/// `node` is a node of a raw parse tree.
+unsafe fn string(node: *mut pg_sys::Node) -> Option<String> {
+    // SAFETY: by this function's contract; the node is read after its tag has been looked at.
+    unsafe {
+        ((*node).type_ == pg_sys::NodeTag::T_String).then(|| {
+            let text = CStr::from_ptr((*node.cast::<pg_sys::String>()).sval);
+            text.to_string_lossy().into_owned()
+        })
+    }
+}
+
 /// The name that is cast to text, if it is one without a table before it.
 ///
 /// # Safety
@@ -151,10 +202,7 @@ unsafe fn bare_name(node: *mut pg_sys::Node) -> Option<String> {
         let fields = (*content.cast::<pg_sys::ColumnRef>()).fields;
         let fields = PgList::<pg_sys::Node>::from_pg(fields);
         let only = fields.get_ptr(0).filter(|_| fields.len() == 1)?;
-        ((*only).type_ == pg_sys::NodeTag::T_String).then(|| {
-            let name = CStr::from_ptr((*only.cast::<pg_sys::String>()).sval);
-            name.to_string_lossy().into_owned()
-        })
+        string(only)
     }
 }
 

@@ -265,5 +265,22 @@ SELECT rag_alter_pipeline('empty', options => '{"config": "auto"}');
 CALL rag_run('empty');
 SELECT config FROM rag.pipeline WHERE name = 'empty';
 SELECT content FROM rag_retrieve('schwere Pumpe', 'empty', mode => 'lexical');
-DROP TABLE pages CASCADE;
+
+-- Only columns that the content names are read: neither what a longer name, a quoted one or a literal has in common with
+-- them, nor what has to be quoted elsewhere.
+CREATE TABLE notes (id integer PRIMARY KEY, text text, footer_text text, "größe" text, "Body" text);
+INSERT INTO notes VALUES (1,
+    'Der Antrag auf Urlaub wird im Portal gestellt und von der Leitung geprüft.',
+    'All of this is what you have to know about the pumps of your mill.',
+    'Die Pumpen sind schwer und werden mit einem Kran bewegt.',
+    'When the bell rings, all of you have to leave the mill by the door.');
+SELECT rag_create_pipeline('notes', $$footer_text || ''$$, name => 'longer', refresh => 'manual');
+SELECT rag_create_pipeline('notes', $$TEXT || ''$$, name => 'keyword', refresh => 'manual');
+SELECT rag_create_pipeline('notes', $$notes.größe || ''$$, name => 'umlaut', refresh => 'manual');
+SELECT rag_create_pipeline('notes', $$coalesce("Body", 'größe, text')$$, name => 'quoted', refresh => 'manual');
+SELECT rag_create_pipeline('notes', $$'größe ' || id /* text */$$, name => 'literal', refresh => 'manual');
+SELECT name, config FROM rag.pipeline WHERE name IN ('longer', 'keyword', 'umlaut', 'quoted', 'literal') ORDER BY id;
+SELECT rag_alter_pipeline('quoted', options => '{"config": "auto"}');
+SELECT config FROM rag.pipeline WHERE name = 'quoted';
+DROP TABLE pages, notes CASCADE;
 SELECT count(rag_drop_pipeline(name)) FROM rag.pipeline;
