@@ -135,7 +135,10 @@ fn another_option_has_all_rows_read_again() {
         .unwrap();
     let live = "SELECT count(*) FROM rag.pipeline WHERE generation = 2 AND stage = 'live'";
     assert!(wait_for(|| count(&mut client, live) == 1));
-    let written = WRITTEN.replace("band_rag_chunks", "band_rag_chunks_2");
+    // Its chunks have the name of the old ones once these are gone.
+    let renamed = "SELECT (to_regclass('band_rag_chunks_2') IS NULL)::integer::bigint";
+    assert!(wait_for(|| count(&mut client, renamed) == 1));
+    let written = WRITTEN.replace("band_rag_chunks_mentions", "band_rag_chunks_2_mentions");
     assert_eq!(text(&mut client, &written), OF_MODEL);
 
     // A model that is in use stays.

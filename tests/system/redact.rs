@@ -1,5 +1,7 @@
 //! A server with the option `redact`: what leaves the database, what comes back, and what is kept of it.
 
+use std::time::Duration;
+
 use postgres::Client;
 
 use super::cluster::Cluster;
@@ -182,18 +184,19 @@ fn what_a_model_finds_stays_here_and_comes_back() {
 
 #[test]
 fn a_commit_asks_no_model() {
-    let http = Server::answer(|_| Reply::chat("They go to [LOCATION_1], says [PERSON_1] [1]."));
+    let long = Duration::from_secs(100);
+    let http = Server::play([Reply::chat_stream([(Duration::ZERO, "One "), (long, "two")])]);
     let Some((_cluster, mut client)) = start_with_model(&http) else { return };
     client
         .batch_execute(
             "SET rag.trace = 'full';
              BEGIN;
-             DECLARE told CURSOR FOR SELECT * FROM rag_answer_stream(
-                 'where do the invoices of mira lark go?', k => 1, llm => 'writer');
-             FETCH 1 FROM told;
-             COMMIT;",
+             DECLARE told CURSOR FOR SELECT rag_answer_stream(
+                 'where do the invoices of mira lark go?', k => 1, llm => 'writer');",
         )
         .unwrap();
+    assert_eq!(text(&mut client, "FETCH 1 FROM told"), "One");
+    client.batch_execute("COMMIT").unwrap();
     // The trace is there, and no words are: nobody has said which of them are personal data.
     let kept = "SELECT concat_ws(' ', count(*), count(question), count(answer), count(citations)) FROM rag.trace_log";
     assert_eq!(text(&mut client, kept), "1 0 0 0");
