@@ -61,12 +61,13 @@ pub fn names(
         read.push((first, places));
     }
     let (numbers, _) = work.finish()?;
-    let named = |(text, (first, places)): (&String, (usize, Vec<(usize, usize)>))| {
+    let mut named = Vec::with_capacity(texts.len());
+    for (text, (first, places)) in texts.iter().zip(read) {
         let numbers = &numbers[first..first + places.len()];
         let numbers: Vec<usize> = numbers.iter().map(|number| *number as usize).collect();
-        labels.names(text, &places, &numbers)
-    };
-    Ok(texts.iter().zip(read).map(named).collect())
+        named.push(labels.names(text, &places, &numbers));
+    }
+    Ok(named)
 }
 
 /// Tokens that go through the model together, and those of them of which the labels are kept.
