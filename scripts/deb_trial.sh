@@ -8,12 +8,8 @@ OUR_NAMES='.*/(pg_rag|rag|ragd|rag-server|rag-model|postgresql-[0-9]+-rag)([-._]
 
 ours() { for deb in /debs/*.deb; do dpkg-deb --field "$deb" Package; done | grep -v -- '-pgvector$'; }
 
-step() { printf '» %s\n' "$*"; }
-
-fail() {
-    printf 'error: %s\n' "$*" >&2
-    exit 1
-}
+# shellcheck source=scripts/package_trial.sh
+source "$(dirname "$0")/package_trial.sh"
 
 main() {
     step "installing"
@@ -35,37 +31,6 @@ start_server() {
 }
 
 psql_as_postgres() { (cd / && runuser -u postgres -- psql --no-psqlrc -XAtq -v ON_ERROR_STOP=1 "$@"); }
-
-ask() {
-    step "asking"
-    psql_as_postgres <~/trial.sql >~/answers.txt
-    cat ~/answers.txt
-    grep -qF 'The office opens at nine. [1] cites row 2' ~/answers.txt || fail "the answer is another"
-    [[ $(grep -c 'has 384 dimensions' ~/answers.txt) -eq 4 ]] || fail "a model cannot be used"
-}
-
-# As the unit starts it, but for systemd, which is not running here.
-ask_over_http() {
-    local server
-    step "asking rag-server"
-    # shellcheck source=/dev/null
-    (set -a && . /etc/rag-server/rag-server.conf && exec setpriv --reuid rag-server --regid rag-server --clear-groups rag-server) &
-    server=$!
-    sleep 2
-    request GET /healthz | grep -q '^HTTP/1.1 200' || fail "rag-server is not healthy"
-    request POST /ask '{"question": "When does the office open?"}' | grep -q 'nine' || fail "rag-server gives no answer"
-    kill "$server"
-    wait "$server" || true
-}
-
-request() {
-    local method=$1 path=$2 body=${3:-}
-    exec 3<>/dev/tcp/127.0.0.1/8080
-    printf '%s %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s' \
-        "$method" "$path" "${#body}" "$body" >&3
-    cat <&3
-    exec 3>&-
-}
 
 # The exposure of a service without any protection is 9.6, by systemd's own scale.
 check_unit() {

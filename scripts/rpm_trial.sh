@@ -9,12 +9,8 @@ OUR_NAMES='.*/(pg_rag|rag|ragd|rag-server|rag-model|pg_rag_[0-9]+)([-._][^/]*)?'
 # PostgreSQL itself is in no package of rpm here, nor are the libraries of this system, which is Debian's.
 RPM=(rpm --nodeps --force-debian)
 
-step() { printf '» %s\n' "$*"; }
-
-fail() {
-    printf 'error: %s\n' "$*" >&2
-    exit 1
-}
+# shellcheck source=scripts/package_trial.sh
+source "$(dirname "$0")/package_trial.sh"
 
 main() {
     mapfile -t OURS < <(rpm -qp --queryformat '%{NAME}\n' /rpms/*.rpm)
@@ -42,38 +38,6 @@ start_server() {
     install -d -o postgres /var/lib/pgtrial /run/postgresql
     as_postgres "$BINDIR/initdb" -D /var/lib/pgtrial --auth-local=peer --auth-host=reject --encoding=UTF8 >/dev/null
     control_server start
-}
-
-ask() {
-    step "asking"
-    psql_as_postgres <~/trial.sql >~/answers.txt
-    cat ~/answers.txt
-    grep -qF 'The office opens at nine. [1] cites row 2' ~/answers.txt || fail "the answer is another"
-    [[ $(grep -c 'has 384 dimensions' ~/answers.txt) -eq 4 ]] || fail "a model cannot be used"
-}
-
-# As the unit starts it, but for systemd, which is not running here.
-ask_over_http() {
-    local server
-    step "asking rag-server"
-    [[ $(stat -c '%a %U' /etc/rag-server/rag-server.conf) == '600 root' ]] || fail "others may read the configuration"
-    # shellcheck source=/dev/null
-    (set -a && . /etc/rag-server/rag-server.conf && exec setpriv --reuid rag-server --regid rag-server --clear-groups rag-server) &
-    server=$!
-    sleep 2
-    request GET /healthz | grep -q '^HTTP/1.1 200' || fail "rag-server is not healthy"
-    request POST /ask '{"question": "When does the office open?"}' | grep -q 'nine' || fail "rag-server gives no answer"
-    kill "$server"
-    wait "$server" || true
-}
-
-request() {
-    local method=$1 path=$2 body=${3:-}
-    exec 3<>/dev/tcp/127.0.0.1/8080
-    printf '%s %s HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s' \
-        "$method" "$path" "${#body}" "$body" >&3
-    cat <&3
-    exec 3>&-
 }
 
 remove() {

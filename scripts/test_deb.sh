@@ -108,7 +108,7 @@ try_packages() {
     mkdir "$TRY_ROOT/debs"
     cp "$DEBS"/*.deb "$TRY_ROOT/debs/"
     rm -f "$TRY_ROOT"/debs/*-dbgsym_*
-    cp "$PG_RAG_SOURCE"/scripts/deb_trial.sh "$PG_RAG_SOURCE"/sql/demo/trial.sql "$TRY_ROOT/root/"
+    cp "$PG_RAG_SOURCE"/scripts/package_trial.sh "$PG_RAG_SOURCE"/scripts/deb_trial.sh "$PG_RAG_SOURCE"/sql/demo/trial.sql "$TRY_ROOT/root/"
     enter_root "$TRY_ROOT" root "bash /root/deb_trial.sh"
     [[ -n ${KEEP:-} ]] || remove_root "$TRY_ROOT"
 }

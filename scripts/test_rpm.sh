@@ -55,7 +55,7 @@ try_packages() {
     rm -rf "$library"/pg_rag{,.so} "$ROOT$("$PG_CONFIG" --sharedir)"/{pg_rag,extension/pg_rag*}
     chmod -R go+rX "$ROOT$PG_RAG_SERVER_DIR"
     cp "$RPMS"/*.rpm "$ROOT/rpms/"
-    cp "$PG_RAG_SOURCE"/scripts/rpm_trial.sh "$PG_RAG_SOURCE"/sql/demo/trial.sql "$ROOT/root/"
+    cp "$PG_RAG_SOURCE"/scripts/package_trial.sh "$PG_RAG_SOURCE"/scripts/rpm_trial.sh "$PG_RAG_SOURCE"/sql/demo/trial.sql "$ROOT/root/"
     enter_root "$ROOT" root "bash /root/rpm_trial.sh $PG_CONFIG"
     [[ -n ${KEEP:-} ]] || remove_root "$ROOT"
 }
