@@ -45,10 +45,10 @@ pub fn are_followed(pipeline: i32) -> Result<bool> {
     Ok(sql::with_latest_snapshot(|| derivation::of(pipeline, KIND))?.is_some())
 }
 
-/// Leaves word that the chunks of documents have changed, which are known by their first chunks. It does nothing for
-/// a pipeline without trees.
+/// Leaves word that the chunks of documents have changed, which are known by their first chunks; for a pipeline whose
+/// trees [follow](are_followed) them.
 pub fn mark(pipeline: i32, first_chunks: &[i64]) -> Result<()> {
-    if first_chunks.is_empty() || !are_followed(pipeline)? {
+    if first_chunks.is_empty() {
         return Ok(());
     }
     let arguments = [pipeline.into(), first_chunks.to_vec().into()];
