@@ -58,7 +58,12 @@ remove() {
 }
 
 ours_on_disk() {
-    find / -xdev -regextype posix-extended -regex "$OUR_NAMES" -not -path '/rpms/*' -not -path ~/'*' -not -path '/var/lib/pgtrial/*'
+    local path
+    find / -xdev -regextype posix-extended -regex "$OUR_NAMES" -not -path '/rpms/*' -not -path ~/'*' -not -path '/var/lib/pgtrial/*' |
+        while IFS= read -r path; do
+            # PostgreSQL itself may lie below a folder with such a name.
+            [[ $BINDIR == "$path"/* ]] || printf '%s\n' "$path"
+        done
 }
 
 main
