@@ -179,6 +179,7 @@ CREATE FUNCTION rag_hnsw_stats(index regclass) RETURNS TABLE (
     m               integer,
     ef_construction integer,
     ground_bytes    bigint,
+    link_bytes      bigint,
     upper_bytes     bigint,
     loose_bytes     bigint,
     filter_bytes    bigint,

@@ -109,14 +109,14 @@ fn link_back<S: StoreMut>(
     for _ in 0..ATTEMPTS {
         graph.interrupted()?;
         let Some(old) = read_links(graph, to, layer)? else { return Ok(false) };
-        if old.links.contains(&node) {
+        if old.contains(&node) {
             return Ok(true);
         }
-        let mut new = old.links.clone();
+        let mut new = old.clone();
         if new.len() < graph.shape.degree.most(layer) {
             new.push(node);
         } else {
-            new = choose_anew(graph, to, &old.links, newcomer)?;
+            new = choose_anew(graph, to, &old, newcomer)?;
         }
         let has_it = new.contains(&node);
         if !has_it || replace_links(graph, to, layer, &old, &new)? {
@@ -200,9 +200,9 @@ fn is_linked_by_another<S: Store>(
     let mut neighbours = Vec::new();
     graph.neighbours(node, layer, &mut neighbours)?;
     for neighbour in neighbours.into_iter().filter(|neighbour| *neighbour != than) {
-        let links =
-            graph.with_node(neighbour, layer, |slot| slot.neighbours().any(|it| it == node));
-        if links? == Some(true) {
+        let is_linked =
+            graph.with_links(neighbour, layer, |links| links.iter().any(|it| it == node));
+        if is_linked? == Some(true) {
             return Ok(true);
         }
     }
@@ -235,12 +235,12 @@ fn take_over<S: StoreMut>(
     layer: u8,
 ) -> Result<bool> {
     let Some(old) = read_links(graph, from, layer)? else { return Ok(false) };
-    if old.links.contains(&orphan) {
+    if old.contains(&orphan) {
         return Ok(true);
     }
-    if old.links.len() >= graph.shape.degree.most(layer) {
+    if old.len() >= graph.shape.degree.most(layer) {
         return Ok(false);
     }
-    let new: Vec<u32> = old.links.iter().copied().chain([orphan]).collect();
+    let new: Vec<u32> = old.iter().copied().chain([orphan]).collect();
     replace_links(graph, from, layer, &old, &new)
 }

@@ -7,8 +7,11 @@
 use std::collections::HashMap;
 
 use super::columns;
+use super::layout::BlockRole;
 use super::node_set::NodeSet;
-use super::page::{self, HnswPageKind, IndexShape, NONE, NodePlace, NodeState, SlotView};
+use super::page::{
+    self, HnswPageKind, IndexShape, NONE, NodePlace, NodeState, SlotView, StoredLinks,
+};
 use super::slots::read_meta;
 use crate::error::Result;
 use crate::pages::{Page, Store};
@@ -30,7 +33,7 @@ pub struct GraphProblem {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GraphFigures {
     /// Pages of each kind.
-    pub pages: [u64; 4],
+    pub pages: [u64; 5],
     /// Slots without anything, by kind.
     pub free: [u64; 3],
     /// Nodes of the ground layer whose rows are there.
@@ -56,6 +59,8 @@ struct GraphCheck<'a> {
     shape: &'a IndexShape,
     /// Slots that have filter values.
     filtered: NodeSet,
+    /// Links that the nodes of the pages to come have.
+    lists: HashMap<NodePlace, Vec<u32>>,
     known: HashMap<u32, CheckedNode>,
     links: Vec<(u32, Vec<u32>)>,
     problems: Vec<GraphProblem>,
@@ -69,6 +74,7 @@ pub fn check<S: Store>(store: &S) -> Result<(Vec<GraphProblem>, GraphFigures)> {
     let mut check = GraphCheck {
         shape: &meta.shape,
         filtered: NodeSet::default(),
+        lists: HashMap::new(),
         known: HashMap::new(),
         links: Vec::new(),
         problems: Vec::new(),
@@ -106,20 +112,24 @@ impl GraphCheck<'_> {
             return;
         };
         self.figures.pages[kind as usize] += 1;
-        if (kind == HnswPageKind::Column) != self.shape.is_column(block) {
+        let role = match kind {
+            HnswPageKind::Column => BlockRole::Column,
+            HnswPageKind::Links => BlockRole::Links,
+            _ => BlockRole::Data,
+        };
+        if role != self.shape.layout.role(block) {
             let node = self.shape.node(NodePlace { block, slot: 0 });
-            self.complain(node, "unknown page", "a page of values in the wrong place".to_owned());
+            self.complain(
+                node,
+                "unknown page",
+                "a page of this kind in the wrong place".to_owned(),
+            );
             return;
         }
-        if kind == HnswPageKind::Column {
-            let slots = self.shape.slots(HnswPageKind::Ground) as usize;
-            for entry in columns::present(self.shape, page) {
-                let place = NodePlace {
-                    block: block + 1 + (entry / slots) as u32,
-                    slot: (entry % slots) as u32,
-                };
-                self.filtered.insert(self.shape.node(place));
-            }
+        match role {
+            BlockRole::Column => self.read_values(block, page),
+            BlockRole::Links => self.read_lists(block, page),
+            BlockRole::Data => {}
         }
         for slot in 0..self.shape.slots(kind) {
             if let Some(seen) = SlotView::of(self.shape, page, kind, slot) {
@@ -128,12 +138,47 @@ impl GraphCheck<'_> {
         }
     }
 
+    fn read_values(&mut self, block: u32, page: &Page) {
+        let slots = self.shape.slots(HnswPageKind::Ground) as usize;
+        let blocks: Vec<u32> = self.shape.layout.covered_blocks(block).collect();
+        for entry in columns::present(self.shape, page) {
+            let place = NodePlace { block: blocks[entry / slots], slot: (entry % slots) as u32 };
+            self.filtered.insert(self.shape.node(place));
+        }
+    }
+
+    fn read_lists(&mut self, block: u32, page: &Page) {
+        for slot in 0..self.shape.layout.lists() {
+            let links = StoredLinks::on(self.shape, page, slot);
+            let links: Vec<u32> = links.into_iter().flat_map(|links| links.iter()).collect();
+            if !links.is_empty() {
+                self.lists.insert(NodePlace { block, slot }, links);
+            }
+        }
+    }
+
+    /// The links of a node.
+    fn links_of(&mut self, node: u32, kind: HnswPageKind, slot: SlotView<'_>) -> Vec<u32> {
+        match kind {
+            HnswPageKind::Upper => slot.links().iter().collect(),
+            _ => {
+                let list = self.shape.layout.links(self.shape.place(node));
+                list.and_then(|list| self.lists.remove(&list)).unwrap_or_default()
+            }
+        }
+    }
+
     fn read_slot(&mut self, node: u32, kind: HnswPageKind, slot: SlotView<'_>) {
         match slot.state() {
-            NodeState::Free => self.figures.free[kind as usize] += 1,
+            NodeState::Free => {
+                self.figures.free[kind as usize] += 1;
+                if kind == HnswPageKind::Ground && !self.links_of(node, kind, slot).is_empty() {
+                    self.complain(node, "links of no node", "the slot is free".to_owned());
+                }
+            }
             NodeState::Null | NodeState::Undirected => self.figures.loose += 1,
             state @ (NodeState::Live | NodeState::Dead) => {
-                let neighbours: Vec<u32> = slot.neighbours().collect();
+                let neighbours = self.links_of(node, kind, slot);
                 self.count(kind, state, slot.layer(), neighbours.len());
                 let has_values = kind == HnswPageKind::Upper || self.filtered.contains(node);
                 if self.shape.has_filters() && !has_values && state == NodeState::Live {

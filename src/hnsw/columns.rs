@@ -79,15 +79,14 @@ pub fn set_values<S: StoreMut>(
     node: u32,
     values: &ColumnValues,
 ) -> Result<()> {
-    let place = shape.place(node);
-    let Some(block) = shape.column_block(place.block) else { return Ok(()) };
+    let Some(at) = shape.layout.values(shape.place(node)) else { return Ok(()) };
     store
-        .write(block, |page| {
+        .write(at.block, |page| {
             // The process that added the page may not have come to it yet, or never will.
             if page::kind(page).is_none() {
                 page::initialise(page, HnswPageKind::Column);
             }
-            put(shape, page, shape.entry(place), values.bytes());
+            put(shape, page, at.slot as usize, values.bytes());
             Ok(true)
         })
         .map(drop)
@@ -106,7 +105,7 @@ pub fn put(shape: &IndexShape, page: &mut Page, entry: usize, values: &[u8]) {
 
 /// Entries of a column page that have values.
 pub fn present<'a>(shape: &IndexShape, page: &'a Page) -> impl Iterator<Item = usize> + 'a {
-    let flags = &page[HEADER_BYTES..HEADER_BYTES + shape.entries()];
+    let flags = &page[HEADER_BYTES..HEADER_BYTES + shape.layout.entries()];
     flags.iter().enumerate().filter(|(_, flags)| **flags & IS_THERE != 0).map(|(entry, _)| entry)
 }
 
@@ -119,7 +118,7 @@ pub fn matches<S: Store>(
     let blocks = store.blocks()?;
     let mut nodes = NodeSet::below(shape.nodes_below(blocks))?;
     let mut keep = Vec::new();
-    for block in shape.column_blocks(blocks) {
+    for block in shape.layout.column_blocks(blocks) {
         store.interrupted()?;
         store.read(block, |page| {
             if page::kind(page) == Some(HnswPageKind::Column) {
@@ -133,13 +132,13 @@ pub fn matches<S: Store>(
 
 /// Says of each entry of a page whether it meets the conditions.
 fn select(shape: &IndexShape, page: &Page, conditions: &[ColumnCondition], keep: &mut Vec<bool>) {
-    let flags = &page[HEADER_BYTES..HEADER_BYTES + shape.entries()];
+    let flags = &page[HEADER_BYTES..HEADER_BYTES + shape.layout.entries()];
     keep.clear();
     keep.extend(flags.iter().map(|flags| flags & IS_THERE != 0));
     for condition in conditions {
         let Some(width) = shape.filters.widths().nth(condition.column) else { continue };
         let from = shape.column_offset(condition.column);
-        let values = &page[from..from + width * shape.entries()];
+        let values = &page[from..from + width * shape.layout.entries()];
         let is_null = |flags: u8| flags >> condition.column & 1 == 1;
         macro_rules! test {
             ($integer:ty) => {{
@@ -190,7 +189,7 @@ fn lies_in<T: Ord>(ranges: &[(T, T)], value: T) -> bool {
 
 fn collect(shape: &IndexShape, column_block: u32, keep: &[bool], nodes: &mut NodeSet) {
     let slots = shape.slots(HnswPageKind::Ground) as usize;
-    for (block, of_page) in (column_block + 1..).zip(keep.chunks(slots)) {
+    for (block, of_page) in shape.layout.covered_blocks(column_block).zip(keep.chunks(slots)) {
         let first = shape.node(NodePlace { block, slot: 0 });
         for (run, of_run) in (first..).step_by(NodeSet::RUN).zip(of_page.chunks(NodeSet::RUN)) {
             nodes.insert_run(run, bits(of_run));
@@ -257,14 +256,14 @@ mod tests {
         ) {
             let shape = shape();
             let store = RamStore::default();
-            let pages = 2 + rows.len() as u32 / shape.slots(HnswPageKind::Ground) + 20;
-            for _ in 0..pages {
+            let last = rows.len() as u32 / shape.slots(HnswPageKind::Ground);
+            for _ in 0..=shape.layout.data_block(last) {
                 store.append(|_, page| *page = [0; PAGE_SIZE]).unwrap();
             }
             let slots = shape.slots(HnswPageKind::Ground);
             let node = |number: usize| {
                 let number = number as u32;
-                let block = shape.data_block(number / slots);
+                let block = shape.layout.data_block(number / slots);
                 shape.node(NodePlace { block, slot: number % slots })
             };
             for (number, row) in rows.iter().enumerate() {

@@ -4,10 +4,9 @@
 //! ([`PageGraph`]), and the one that a build makes in memory (`build`).
 
 use std::cell::RefCell;
-use std::ops::Range;
 
 use super::node_set::NodeSet;
-use super::page::{HnswPageKind, IndexShape, NodeState, RowId, SlotView};
+use super::page::{HnswPageKind, IndexShape, NodePlace, NodeState, RowId, SlotView, StoredLinks};
 use super::space::{Fit, Payload, Space};
 use crate::error::Result;
 use crate::pages::{Page, Store, Tour};
@@ -101,6 +100,27 @@ impl<'a, S: Store> PageGraph<'a, S> {
         self.store.read(block, |page| self.node_on(page, node, layer).map(look))
     }
 
+    /// Looks at the links of a node; `None` if it can have none. Those of a node that is not there any more are
+    /// empty, or for a moment what they were.
+    pub fn with_links<T>(
+        &self,
+        node: u32,
+        layer: u8,
+        look: impl FnOnce(StoredLinks<'_>) -> T,
+    ) -> Result<Option<T>> {
+        if layer > 0 {
+            return self.with_node(node, layer, |slot| look(slot.links()));
+        }
+        let Some(list) = self.list(node) else { return Ok(None) };
+        let on = |page: &Page| StoredLinks::on(self.shape, page, list.slot).map(look);
+        self.store.read(list.block, on)
+    }
+
+    /// Where a node on the ground has its links; `None` if no node has this number.
+    fn list(&self, node: u32) -> Option<NodePlace> {
+        self.shape.layout.links(self.shape.place(node))
+    }
+
     fn node_on<'b>(&'b self, page: &'b Page, node: u32, layer: u8) -> Option<SlotView<'b>> {
         let slot = SlotView::of(self.shape, page, kind_of(layer), self.shape.place(node).slot)?;
         (slot.is_node() && slot.layer() == layer).then_some(slot)
@@ -111,50 +131,31 @@ impl<'a, S: Store> PageGraph<'a, S> {
         self.with_node(node, layer, |slot| (Payload::copy_of(slot.payload()), slot.state()))
     }
 
-    /// Looks at nodes, and asks for the memory of each some nodes ahead.
-    fn visit(
-        &self,
-        nodes: &[u32],
-        layer: u8,
-        prefetch: fn(&Self, u32, u8),
-        look: impl FnMut(u32, SlotView<'_>),
-    ) -> Result<()> {
-        nodes.iter().take(AHEAD).for_each(|node| prefetch(self, *node, layer));
-        self.store.read_each(&mut NodeTour { graph: self, nodes, layer, prefetch, look })
-    }
-
     /// Asks for what tells the distance of a node.
     fn prefetch(&self, node: u32, layer: u8) {
-        let links = 4 * self.shape.degree.most(layer);
-        self.prefetch_part(node, layer, |slot| 0..slot - links);
-    }
-
-    /// Asks for the neighbours of a node, and the line that says what is in the slot.
-    fn prefetch_links(&self, node: u32, layer: u8) {
-        let links = 4 * self.shape.degree.most(layer);
-        self.prefetch_part(node, layer, |_| 0..1);
-        self.prefetch_part(node, layer, |slot| slot - links..slot);
-    }
-
-    fn prefetch_part(&self, node: u32, layer: u8, part: impl Fn(usize) -> Range<usize>) {
         let place = self.shape.place(node);
         let kind = kind_of(layer);
         // A stale link may name a slot beyond the last.
         if place.slot < self.shape.slots(kind) {
-            let start = self.shape.offset(kind, place.slot);
-            let part = part(self.shape.slot_bytes(kind));
-            self.store.prefetch(place.block, start + part.start, part.len());
+            let bytes = IndexShape::header(kind) + self.shape.payload;
+            self.store.prefetch(place.block, self.shape.offset(kind, place.slot), bytes);
         }
     }
 }
 
 impl<S: Store> Graph for PageGraph<'_, S> {
     fn neighbours(&self, node: u32, layer: u8, into: &mut Vec<u32>) -> Result<()> {
-        self.with_node(node, layer, |slot| slot.add_neighbours(into)).map(drop)
+        self.with_links(node, layer, |links| links.add_to(into)).map(drop)
     }
 
     fn neighbours_of_each(&self, nodes: &[u32], layer: u8, into: &mut Vec<u32>) -> Result<()> {
-        self.visit(nodes, layer, Self::prefetch_links, |_, slot| slot.add_neighbours(into))
+        if layer > 0 {
+            return nodes.iter().try_for_each(|node| self.neighbours(*node, layer, into));
+        }
+        let lists: Vec<NodePlace> = nodes.iter().filter_map(|node| self.list(*node)).collect();
+        let mut tour = LinkTour { graph: self, lists: &lists, into };
+        (0..AHEAD).for_each(|place| tour.prefetch(place));
+        self.store.read_each(&mut tour)
     }
 
     fn look(
@@ -165,12 +166,14 @@ impl<S: Store> Graph for PageGraph<'_, S> {
         seen: &mut dyn FnMut(Neighbor),
     ) -> Result<()> {
         let space = &self.space;
-        self.visit(nodes, layer, Self::prefetch, |node, slot| {
+        let look = |node, slot: SlotView<'_>| {
             let payload = slot.payload();
             let distance = space.distance(probe, payload);
             let is_live = slot.state() == NodeState::Live;
             seen(Neighbor { node, row: slot.row(), is_live, distance, fit: space.fit(payload) });
-        })
+        };
+        nodes.iter().take(AHEAD).for_each(|node| self.prefetch(*node, layer));
+        self.store.read_each(&mut NodeTour { graph: self, nodes, layer, look })
     }
 
     fn below(&self, node: u32, layer: u8) -> Result<Option<u32>> {
@@ -187,8 +190,6 @@ struct NodeTour<'a, 'g, S, F> {
     graph: &'a PageGraph<'g, S>,
     nodes: &'a [u32],
     layer: u8,
-    /// Asks for the memory that will be looked at.
-    prefetch: fn(&PageGraph<'g, S>, u32, u8),
     look: F,
 }
 
@@ -203,7 +204,7 @@ impl<S: Store, F: FnMut(u32, SlotView<'_>)> Tour for NodeTour<'_, '_, S, F> {
 
     fn approach(&self, place: usize) {
         if let Some(later) = self.nodes.get(place + AHEAD) {
-            (self.prefetch)(self.graph, *later, self.layer);
+            self.graph.prefetch(*later, self.layer);
         }
     }
 
@@ -211,6 +212,42 @@ impl<S: Store, F: FnMut(u32, SlotView<'_>)> Tour for NodeTour<'_, '_, S, F> {
         let node = self.nodes[place];
         if let Some(slot) = self.graph.node_on(page, node, self.layer) {
             (self.look)(node, slot);
+        }
+    }
+}
+
+/// Lists of links to be read, one after the other.
+struct LinkTour<'a, 'g, S> {
+    graph: &'a PageGraph<'g, S>,
+    lists: &'a [NodePlace],
+    into: &'a mut Vec<u32>,
+}
+
+impl<S: Store> LinkTour<'_, '_, S> {
+    fn prefetch(&self, place: usize) {
+        if let Some(list) = self.lists.get(place) {
+            let bytes = self.graph.shape.list(list.slot);
+            self.graph.store.prefetch(list.block, bytes.start, bytes.len());
+        }
+    }
+}
+
+impl<S: Store> Tour for LinkTour<'_, '_, S> {
+    fn places(&self) -> usize {
+        self.lists.len()
+    }
+
+    fn block(&self, place: usize) -> u32 {
+        self.lists[place].block
+    }
+
+    fn approach(&self, place: usize) {
+        self.prefetch(place + AHEAD);
+    }
+
+    fn look(&mut self, place: usize, page: &Page) {
+        if let Some(links) = StoredLinks::on(self.graph.shape, page, self.lists[place].slot) {
+            links.add_to(self.into);
         }
     }
 }

@@ -10,7 +10,7 @@
 
 use super::back_link::link_from_all;
 use super::columns::{ColumnValues, set_values};
-use super::graph::{Graph, Neighbor, PageGraph, kind_of};
+use super::graph::{Graph, Neighbor, PageGraph};
 use super::node_links::{ATTEMPTS, read_links, replace_links};
 use super::page::{
     self, EntryPoint, HnswMeta, HnswPageKind, IndexShape, NONE, NewNode, NodePlace, NodeState,
@@ -19,7 +19,7 @@ use super::page::{
 use super::proximity::{Proximity, euclidean};
 use super::search_layer::{LayerSearch, SearchMemory, descend};
 use super::select::{LinkCandidate, select_first};
-use super::slots::{occupy, read_meta};
+use super::slots::{NewSlot, occupy, read_meta};
 use super::space::Payload;
 use super::visited::Visited;
 use crate::error::Result;
@@ -28,7 +28,7 @@ use crate::pages::{Store, StoreMut};
 /// Remembers a row that has no place in the graph.
 pub fn insert_loose<S: StoreMut>(store: &S, row: RowId, state: NodeState) -> Result<()> {
     let shape = read_meta(store)?.shape;
-    occupy(store, &shape, HnswPageKind::Loose, &|slot| slot.fill_loose(row, state)).map(drop)
+    occupy(store, &shape, &NewSlot::Loose(row, state)).map(drop)
 }
 
 /// Fails if a payload was not made for vectors of this shape.
@@ -111,8 +111,8 @@ fn link_late<S: StoreMut>(
         let others: Vec<u32> = neighbours.into_iter().filter(|it| it != node).collect();
         for _ in 0..ATTEMPTS {
             let Some(old) = read_links(graph, *node, layer)? else { break };
-            let new = others.iter().filter(|it| !old.links.contains(it));
-            let mut links: Vec<u32> = old.links.iter().chain(new).copied().collect();
+            let new = others.iter().filter(|it| !old.contains(it));
+            let mut links: Vec<u32> = old.iter().chain(new).copied().collect();
             links.truncate(graph.shape.degree.most(layer));
             if replace_links(graph, *node, layer, &old, &links)? {
                 break;
@@ -139,7 +139,7 @@ fn add_nodes<S: StoreMut>(
         let neighbours = layers.get(usize::from(at)).map_or(&[][..], Vec::as_slice);
         let row = *row;
         let node = NewNode { row, layer: at, below, ground, payload: payload.bytes(), neighbours };
-        below = occupy(store, &meta.shape, kind_of(at), &|slot| slot.fill(&node))?;
+        below = occupy(store, &meta.shape, &NewSlot::Node(node))?;
         if at == 0 {
             ground = below;
             set_values(store, &meta.shape, ground, values)?;

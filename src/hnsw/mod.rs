@@ -14,6 +14,7 @@ pub mod rotation;
 pub mod space;
 
 pub mod columns;
+pub mod layout;
 pub mod node_set;
 pub mod page;
 pub mod shape;

@@ -16,7 +16,7 @@ use super::shape::{MOST_DIMENSIONS, MOST_FILTERS};
 /// The trailer: kind, whether the page is in the list of pages with room, the next of it.
 const TRAILER: usize = PAGE_SIZE - TRAILER_BYTES;
 const MAGIC: u32 = 0x7261_6768;
-const VERSION: u16 = 1;
+const VERSION: u16 = 2;
 
 /// Says that a page is not what it should be.
 #[must_use]
@@ -214,26 +214,60 @@ impl<'a> SlotView<'a> {
         &self.bytes[start..start + self.shape.payload]
     }
 
-    /// Adds the neighbours to a list.
-    pub fn add_neighbours(&self, into: &mut Vec<u32>) {
-        let start = IndexShape::header(self.kind) + self.shape.payload;
-        match bytemuck::try_cast_slice::<u8, u32>(&self.bytes[start..]) {
+    /// The node's links; only of a node above the ground. Those of others lie on pages of their own.
+    #[must_use]
+    pub fn links(&self) -> StoredLinks<'a> {
+        StoredLinks(&self.bytes[IndexShape::header(self.kind) + self.shape.payload..])
+    }
+}
+
+/// The links of a node as they lie on a page: numbers of nodes, ended by [`NONE`] or the end.
+#[derive(Clone, Copy)]
+pub struct StoredLinks<'a>(&'a [u8]);
+
+impl<'a> StoredLinks<'a> {
+    /// A list of a page with links; `None` if the page is of another kind, or has no such list.
+    #[must_use]
+    pub fn on(shape: &IndexShape, page: &'a Page, list: u32) -> Option<StoredLinks<'a>> {
+        let is_there = kind(page) == Some(HnswPageKind::Links) && list < shape.layout.lists();
+        is_there.then(|| StoredLinks(&page[shape.list(list)]))
+    }
+
+    /// Adds the links to a list.
+    pub fn add_to(self, into: &mut Vec<u32>) {
+        match bytemuck::try_cast_slice::<u8, u32>(self.0) {
             Ok(numbers) => {
                 let end = numbers.iter().position(|node| *node == NONE).unwrap_or(numbers.len());
                 into.extend_from_slice(&numbers[..end]);
             }
             // Only PostgreSQL's pages are aligned.
-            Err(_) => into.extend(self.neighbours()),
+            Err(_) => into.extend(self.iter()),
         }
     }
 
-    /// The numbers of the node's neighbours.
-    pub fn neighbours(&self) -> impl Iterator<Item = u32> + 'a {
-        let start = IndexShape::header(self.kind) + self.shape.payload;
-        let numbers = self.bytes[start..].chunks_exact(4);
-        numbers
-            .map(|bytes| u32::from_ne_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
-            .take_while(|node| *node != NONE)
+    /// The numbers of the nodes that the links lead to.
+    pub fn iter(self) -> impl Iterator<Item = u32> + use<'a> {
+        self.0.chunks_exact(4).map(|bytes| get_u32(bytes, 0)).take_while(|node| *node != NONE)
+    }
+}
+
+/// Writes a list of a page with links; more than there is room for are left out. A page of zeros becomes such
+/// a page: the process that added it may not have come to it yet, or never will. Whether the page is one.
+pub fn put_links(shape: &IndexShape, page: &mut Page, list: u32, links: &[u32]) -> bool {
+    if kind(page).is_none() {
+        initialise(page, HnswPageKind::Links);
+    }
+    let is_there = kind(page) == Some(HnswPageKind::Links) && list < shape.layout.lists();
+    if is_there {
+        write_links(&mut page[shape.list(list)], links);
+    }
+    is_there
+}
+
+fn write_links(bytes: &mut [u8], links: &[u32]) {
+    let numbers = links.iter().copied().chain(std::iter::repeat(NONE));
+    for (bytes, number) in bytes.chunks_exact_mut(4).zip(numbers) {
+        put_u32(bytes, 0, number);
     }
 }
 
@@ -250,7 +284,7 @@ pub struct NewNode<'a> {
     pub ground: u32,
     /// The vector's bytes, as they are stored.
     pub payload: &'a [u8],
-    /// The neighbours, nearest first.
+    /// The neighbours, nearest first. Those of a node on the ground are not written into its slot.
     pub neighbours: &'a [u32],
 }
 
@@ -293,7 +327,9 @@ impl<'a> SlotMut<'a> {
         }
         let start = IndexShape::header(self.kind);
         self.bytes[start..start + self.shape.payload].copy_from_slice(node.payload);
-        self.set_neighbours(node.neighbours);
+        if self.kind == HnswPageKind::Upper {
+            self.set_links(node.neighbours);
+        }
     }
 
     /// Puts a row without a place in the graph here.
@@ -318,21 +354,20 @@ impl<'a> SlotMut<'a> {
         self.bytes.fill(0);
     }
 
-    /// Changes the neighbours; more than there is room for are left out.
-    pub fn set_neighbours(&mut self, neighbours: &[u32]) {
+    /// Changes the links of a node above the ground; more than there is room for are left out.
+    pub fn set_links(&mut self, links: &[u32]) {
         let start = IndexShape::header(self.kind) + self.shape.payload;
-        let most = (self.bytes.len() - start) / 4;
-        let numbers = neighbours.iter().copied().chain(std::iter::repeat(NONE)).take(most);
-        for (index, number) in numbers.enumerate() {
-            put_u32(self.bytes, start + 4 * index, number);
-        }
+        write_links(&mut self.bytes[start..], links);
     }
 }
 
-/// The first free slot of a page of `kind`.
-#[must_use]
-pub fn free_slot(shape: &IndexShape, page: &Page, kind: HnswPageKind) -> Option<u32> {
-    (0..shape.slots(kind)).find(|slot| {
+/// The free slots of a page of `kind`.
+pub fn free_slots<'a>(
+    shape: &'a IndexShape,
+    page: &'a Page,
+    kind: HnswPageKind,
+) -> impl Iterator<Item = u32> + 'a {
+    (0..shape.slots(kind)).filter(move |slot| {
         SlotView::of(shape, page, kind, *slot).is_some_and(|slot| slot.state() == NodeState::Free)
     })
 }

@@ -28,6 +28,7 @@ use std::collections::HashSet;
 use super::columns::{self, ColumnCondition};
 use super::graph::{Filtered, Graph, Neighbor, PageGraph};
 use super::insert::{any_live_node, expect_probe};
+use super::layout::BlockRole;
 use super::nearest::{NearCandidate, Nearest, compare, sort};
 use super::node_set::NodeSet;
 use super::page::{HnswMeta, HnswPageKind, NodeState, RowId, SlotView};
@@ -316,7 +317,9 @@ impl Scan {
             let degree = self.meta.shape.degree.most(0);
             return Ok(matches.len() <= MATCHES_TO_LOOK_AT * self.ef * degree);
         }
-        let nodes = store.blocks()? as usize * self.meta.shape.slots(HnswPageKind::Ground) as usize;
+        let shape = &self.meta.shape;
+        let pages = shape.layout.data_share(store.blocks()?) as usize;
+        let nodes = pages * shape.slots(HnswPageKind::Ground) as usize;
         let visits = (self.ef * VISITS).max(self.walk.met());
         Ok(self.options.is_iterative && visits * WALK_TO_SWEEP >= nodes)
     }
@@ -349,9 +352,14 @@ impl Scan {
         let mut kept = Nearest::after(after, most);
         match &self.matches {
             None => {
-                for block in 1..store.blocks()? {
+                let layout = self.meta.shape.layout;
+                let is_data = |block: &u32| layout.role(*block) == BlockRole::Data;
+                let mut blocks = (1..store.blocks()?).filter(is_data).peekable();
+                while let Some(block) = blocks.next() {
                     store.interrupted()?;
-                    store.prefetch(block + 1, HEADER_BYTES, ROOM);
+                    if let Some(next) = blocks.peek() {
+                        store.prefetch(*next, HEADER_BYTES, ROOM);
+                    }
                     store.read(block, |page| self.measure(page, &mut kept))?;
                 }
             }

@@ -4,9 +4,12 @@
 //! (columns, options) → sizes of slots, numbers of nodes
 //! ```
 
+use std::ops::Range;
+
+use super::layout::{PageCapacity, PageLayout};
 use super::space::Space;
 use crate::error::{Error, ErrorKind, Result};
-use crate::pages::{HEADER_BYTES, ROOM};
+use crate::pages::{HEADER_BYTES, PAGE_SIZE, ROOM, TRAILER_BYTES};
 
 /// "No node" and "no page": block 0 holds neither.
 pub const NONE: u32 = 0;
@@ -19,6 +22,8 @@ const UPPER_HEADER: usize = 16;
 const WIDEST: usize = 16;
 /// Bytes of an entry for a row without a place in the graph: row, state, unused.
 const LOOSE_BYTES: usize = 8;
+/// Where the lists of a page with links begin: a list of 32 links is two lines of the processor's cache.
+const LISTS_START: usize = 64;
 
 /// What a page holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,12 +37,19 @@ pub enum HnswPageKind {
     Loose = 2,
     /// Values of the filter columns of the pages that follow.
     Column = 3,
+    /// Links of the nodes of layer 0 on the pages that follow.
+    Links = 4,
 }
 
 impl HnswPageKind {
     /// All of them, in the order of their numbers.
-    pub const ALL: [HnswPageKind; 4] =
-        [HnswPageKind::Ground, HnswPageKind::Upper, HnswPageKind::Loose, HnswPageKind::Column];
+    pub const ALL: [HnswPageKind; 5] = [
+        HnswPageKind::Ground,
+        HnswPageKind::Upper,
+        HnswPageKind::Loose,
+        HnswPageKind::Column,
+        HnswPageKind::Links,
+    ];
     /// The kinds whose pages hold slots.
     pub const WITH_SLOTS: [HnswPageKind; 3] =
         [HnswPageKind::Ground, HnswPageKind::Upper, HnswPageKind::Loose];
@@ -149,9 +161,9 @@ pub struct IndexShape {
     /// The columns beside the vector, by which a scan filters.
     pub filters: Filters,
     pub(super) payload: usize,
+    /// Which page holds what.
+    pub layout: PageLayout,
     slot_bits: u32,
-    /// Pages whose filter values lie on the column page before them; 0 without filters.
-    covered: u32,
 }
 
 /// Where a walk begins: a node of the highest layer.
@@ -186,21 +198,23 @@ impl IndexShape {
             return Err(Error::new(ErrorKind::Unsupported, message));
         }
         let payload = space.payload_bytes();
-        let mut shape = IndexShape { space, degree, filters, payload, slot_bits: 0, covered: 0 };
-        if shape.slot_bytes(HnswPageKind::Ground).max(shape.slot_bytes(HnswPageKind::Upper)) > ROOM
-        {
-            return Err(too_large(&shape));
+        let ground = GROUND_HEADER + payload;
+        let upper = UPPER_HEADER + payload + list_bytes(degree, 1);
+        if ground.max(upper) > ROOM {
+            return Err(too_large(&space, &degree));
         }
-        let most = HnswPageKind::ALL[..2].iter().map(|kind| shape.slots(*kind)).max().unwrap_or(1);
-        shape.slot_bits = most.next_power_of_two().trailing_zeros();
-        if filters != Filters::default() {
-            let of_page = filters.bytes() * shape.slots(HnswPageKind::Ground) as usize;
-            shape.covered = ((ROOM - MOST_FILTERS * WIDEST) / of_page) as u32;
-            if shape.covered == 0 {
-                return Err(too_many_values(of_page));
-            }
-        }
-        Ok(shape)
+        let slots = (ROOM / ground) as u32;
+        let capacity = PageCapacity {
+            slots,
+            lists: ((PAGE_SIZE - TRAILER_BYTES - LISTS_START) / list_bytes(degree, 0)) as u32,
+            values: (filters != Filters::default())
+                .then(|| ((ROOM - MOST_FILTERS * WIDEST) / filters.bytes()) as u32),
+        };
+        let layout = PageLayout::new(capacity)
+            .ok_or_else(|| too_many_values(filters.bytes() * slots as usize))?;
+        let most = slots.max((ROOM / upper) as u32);
+        let slot_bits = most.next_power_of_two().trailing_zeros();
+        Ok(IndexShape { space, degree, filters, payload, layout, slot_bits })
     }
 
     /// The shape of the graph from which an index of this shape is made. It is in memory, so what
@@ -214,56 +228,16 @@ impl IndexShape {
     /// Whether there are columns beside the vector.
     #[must_use]
     pub fn has_filters(&self) -> bool {
-        self.covered > 0
-    }
-
-    /// Whether this block is for filter values. They are the first and then every so many.
-    #[must_use]
-    pub fn is_column(&self, block: u32) -> bool {
-        block > 0 && self.column_block(block) == Some(block)
-    }
-
-    /// The page with the filter values of the slots of a page.
-    #[must_use]
-    pub fn column_block(&self, block: u32) -> Option<u32> {
-        let group = self.covered + 1;
-        (self.covered > 0).then(|| block - (block - 1) % group)
-    }
-
-    /// The column pages below block `blocks`.
-    pub fn column_blocks(&self, blocks: u32) -> impl Iterator<Item = u32> + use<> {
-        let last = if self.covered > 0 { blocks } else { 0 };
-        (1..last).step_by(self.covered as usize + 1)
-    }
-
-    /// The block of the page that is the `rank`th, from 0, among those with slots.
-    #[must_use]
-    pub fn data_block(&self, rank: u32) -> u32 {
-        match self.covered {
-            0 => 1 + rank,
-            covered => 2 + rank + rank / covered,
-        }
-    }
-
-    /// Where on its column page a node of the ground has its values.
-    #[must_use]
-    pub fn entry(&self, place: NodePlace) -> usize {
-        let page = (place.block - 1) % (self.covered + 1) - 1;
-        (page * self.slots(HnswPageKind::Ground) + place.slot) as usize
-    }
-
-    /// Entries of a column page.
-    #[must_use]
-    pub fn entries(&self) -> usize {
-        (self.covered * self.slots(HnswPageKind::Ground)) as usize
+        self.filters != Filters::default()
     }
 
     /// Where on a column page the values of a filter column begin: the flags come first.
     #[must_use]
     pub fn column_offset(&self, column: usize) -> usize {
         let before = self.filters.widths().take(column);
-        let start = HEADER_BYTES + self.entries().next_multiple_of(WIDEST);
-        before.fold(start, |at, width| at + (width * self.entries()).next_multiple_of(WIDEST))
+        let entries = self.layout.entries();
+        let start = HEADER_BYTES + entries.next_multiple_of(WIDEST);
+        before.fold(start, |at, width| at + (width * entries).next_multiple_of(WIDEST))
     }
 
     /// Bytes of a payload.
@@ -276,10 +250,10 @@ impl IndexShape {
     #[must_use]
     pub fn slot_bytes(&self, kind: HnswPageKind) -> usize {
         match kind {
-            HnswPageKind::Ground => GROUND_HEADER + self.payload + 4 * self.degree.most(0),
-            HnswPageKind::Upper => UPPER_HEADER + self.payload + 4 * self.degree.most(1),
+            HnswPageKind::Ground => GROUND_HEADER + self.payload,
+            HnswPageKind::Upper => UPPER_HEADER + self.payload + list_bytes(self.degree, 1),
             HnswPageKind::Loose => LOOSE_BYTES,
-            HnswPageKind::Column => ROOM,
+            HnswPageKind::Column | HnswPageKind::Links => ROOM,
         }
     }
 
@@ -287,7 +261,7 @@ impl IndexShape {
     #[must_use]
     pub fn slots(&self, kind: HnswPageKind) -> u32 {
         match kind {
-            HnswPageKind::Column => 0,
+            HnswPageKind::Column | HnswPageKind::Links => 0,
             _ => (ROOM / self.slot_bytes(kind)) as u32,
         }
     }
@@ -322,9 +296,22 @@ impl IndexShape {
         HEADER_BYTES + slot as usize * self.slot_bytes(kind)
     }
 
+    /// Where on a page with links a list lies, in bytes.
+    #[must_use]
+    pub fn list(&self, list: u32) -> Range<usize> {
+        let bytes = list_bytes(self.degree, 0);
+        let start = LISTS_START + list as usize * bytes;
+        start..start + bytes
+    }
+
     pub(super) fn header(kind: HnswPageKind) -> usize {
         if kind == HnswPageKind::Upper { UPPER_HEADER } else { GROUND_HEADER }
     }
+}
+
+/// Bytes of a list of links.
+fn list_bytes(degree: Degree, layer: u8) -> usize {
+    size_of::<u32>() * degree.most(layer)
 }
 
 fn too_many_values(bytes: usize) -> Error {
@@ -334,12 +321,12 @@ fn too_many_values(bytes: usize) -> Error {
         .hint("Choose fewer or narrower columns to filter by, or a larger m.")
 }
 
-fn too_large(shape: &IndexShape) -> Error {
-    let Space { dimensions, storage, .. } = shape.space;
+fn too_large(space: &Space, degree: &Degree) -> Error {
+    let Space { dimensions, storage, .. } = space;
     let message = format!(
         "a page has no room for a vector of {dimensions} dimensions with storage '{}' and m = {}",
         storage.name(),
-        shape.degree.m
+        degree.m
     );
     Error::new(ErrorKind::Unsupported, message)
         .hint("Choose a smaller storage ('sq8' takes 8,000 dimensions), or a smaller m.")

@@ -18,8 +18,8 @@ use super::graph::PageGraph;
 use super::insert::{InsertItem, insert, insert_loose};
 use super::node_links::{read_links, replace_links};
 use super::page::{
-    Degree, Filters, HnswMeta, HnswPageKind, IndexShape, NodePlace, NodeState, RowId, SlotView,
-    VectorColumn,
+    self, Degree, Filters, HnswMeta, HnswPageKind, IndexShape, NodePlace, NodeState, RowId,
+    SlotView, VectorColumn,
 };
 use super::scan::{Nearness, Probe, Scan, ScanOptions, ScanQuery};
 use super::search_layer::SearchMemory;
@@ -207,7 +207,7 @@ fn reachable(store: &RamStore) -> usize {
     let mut next: Vec<(u32, u8)> = meta.entry.map(|it| (it.node, it.layer)).into_iter().collect();
     let mut seen: HashSet<(u32, u8)> = next.iter().copied().collect();
     while let Some((node, layer)) = next.pop() {
-        let links = read_links(&graph, node, layer).unwrap().map_or(Vec::new(), |it| it.links);
+        let links = read_links(&graph, node, layer).unwrap().unwrap_or_default();
         let below = (layer > 0).then(|| {
             let NodePlace { block, slot } = meta.shape.place(node);
             let below = store.read(block, |page| {

@@ -26,7 +26,8 @@ use self::reachability::nearest;
 use super::back_link::offer;
 use super::graph::{Graph, PageGraph};
 use super::insert::any_live_node;
-use super::node_links::{ATTEMPTS, NodeLinks, read_links, replace_links};
+use super::layout::BlockRole;
+use super::node_links::{ATTEMPTS, read_links, replace_links};
 use super::node_set::NodeSet;
 use super::page::{
     self, EntryPoint, HnswPageKind, IndexShape, NONE, NodePlace, NodeState, RowId, SlotMut,
@@ -119,6 +120,9 @@ impl<S: StoreMut, G: Guide> Vacuum<'_, S, G> {
     fn look(&mut self, block: u32) -> Result<Vec<VacuumedNode>> {
         self.guide.pause()?;
         let shape = self.graph.shape;
+        if shape.layout.role(block) != BlockRole::Data {
+            return Ok(Vec::new());
+        }
         self.graph.store.read(block, |page| {
             let Some(kind) = page::kind(page) else { return Vec::new() };
             let slots = (0..shape.slots(kind)).filter_map(|slot| {
@@ -261,12 +265,12 @@ impl<S: StoreMut, G: Guide> Vacuum<'_, S, G> {
     fn mend_node(&mut self, seen: VacuumedNode) -> Result<()> {
         for _ in 0..ATTEMPTS {
             let Some(old) = read_links(&self.graph, seen.node, seen.layer)? else { return Ok(()) };
-            if !old.links.iter().any(|link| self.dead.contains(*link)) {
+            if !old.iter().any(|link| self.dead.contains(*link)) {
                 return Ok(());
             }
             let new = self.mended(seen, &old)?;
             if replace_links(&self.graph, seen.node, seen.layer, &old, &new)? {
-                let gained = new.iter().copied().filter(|link| !old.links.contains(link));
+                let gained = new.iter().copied().filter(|link| !old.contains(link));
                 return self.link_back_from(gained, seen);
             }
         }
@@ -299,20 +303,20 @@ impl<S: StoreMut, G: Guide> Vacuum<'_, S, G> {
     /// Makes `from` link to a node, if it has room.
     fn link_if_room(&self, from: u32, to: VacuumedNode) -> Result<()> {
         let Some(old) = read_links(&self.graph, from, to.layer)? else { return Ok(()) };
-        let has_room = old.links.len() < self.graph.shape.degree.most(to.layer);
-        if !has_room || old.links.contains(&to.node) {
+        let has_room = old.len() < self.graph.shape.degree.most(to.layer);
+        if !has_room || old.contains(&to.node) {
             return Ok(());
         }
-        let mut new = old.links.clone();
+        let mut new = old.clone();
         new.push(to.node);
         // A process that has changed the list meanwhile has linked it well enough.
         replace_links(&self.graph, from, to.layer, &old, &new).map(drop)
     }
 
     /// The living links of a node, and in place of the dead the best of their neighbours.
-    fn mended(&self, seen: VacuumedNode, old: &NodeLinks) -> Result<Vec<u32>> {
+    fn mended(&self, seen: VacuumedNode, old: &[u32]) -> Result<Vec<u32>> {
         let (gone, mut kept): (Vec<u32>, Vec<u32>) =
-            old.links.iter().partition(|link| self.dead.contains(**link));
+            old.iter().partition(|link| self.dead.contains(**link));
         let Some((center, _)) = self.graph.payload(seen.node, seen.layer)? else { return Ok(kept) };
         let mut beyond = self.beyond(&gone, seen.layer)?;
         let mut most = gone.len();
@@ -369,6 +373,20 @@ impl<S: StoreMut, G: Guide> Vacuum<'_, S, G> {
         Ok(living)
     }
 
+    /// Clears the links of nodes of one page, so that free slots have none.
+    fn clear_links(&self, gone: &[VacuumedNode]) -> Result<()> {
+        let shape = self.graph.shape;
+        let of_ground = gone.iter().filter(|seen| seen.kind == HnswPageKind::Ground);
+        let lists: Vec<NodePlace> =
+            of_ground.filter_map(|seen| shape.layout.links(shape.place(seen.node))).collect();
+        for lists in lists.chunk_by(|a, b| a.block == b.block) {
+            self.graph.store.write(lists[0].block, |page| {
+                Ok(lists.iter().all(|list| page::put_links(shape, page, list.slot, &[])))
+            })?;
+        }
+        Ok(())
+    }
+
     fn free(&mut self) -> Result<()> {
         let shape = *self.graph.shape;
         for block in 1..self.graph.store.blocks()? {
@@ -379,14 +397,15 @@ impl<S: StoreMut, G: Guide> Vacuum<'_, S, G> {
                 .collect();
             let Some(first) = gone.first() else { continue };
             let kind = first.kind;
-            self.graph.store.write(block, |page| Ok(free_slots(&shape, page, &gone)))?;
+            self.clear_links(&gone)?;
+            self.graph.store.write(block, |page| Ok(free_all(&shape, page, &gone)))?;
             add_to_list(self.graph.store, kind, block)?;
         }
         Ok(())
     }
 }
 
-fn free_slots(shape: &IndexShape, page: &mut Page, gone: &[VacuumedNode]) -> bool {
+fn free_all(shape: &IndexShape, page: &mut Page, gone: &[VacuumedNode]) -> bool {
     for seen in gone {
         if let Some(mut slot) = SlotMut::of(shape, page, seen.kind, seen.slot) {
             slot.free();

@@ -12,6 +12,7 @@ use std::collections::{HashMap, VecDeque};
 
 use super::build::{ChunkMemory, GraphBuilder};
 use super::columns;
+use super::layout::BlockRole;
 use super::node_set::NodeSet;
 use super::page::{
     self, EntryPoint, HnswMeta, HnswPageKind, IndexShape, NewNode, NodePlace, NodeState, RowId,
@@ -67,13 +68,18 @@ impl<'a, M: ChunkMemory> NodeOrder<'a, M> {
             }
         };
         let slots = self.shape.slots(kind);
-        let block = self.shape.data_block(first + rank / slots);
+        let block = self.shape.layout.data_block(first + rank / slots);
         self.shape.node(NodePlace { block, slot: rank % slots })
     }
 
+    /// The links of a node by the numbers on pages.
+    fn links(&self, node: u32, layer: u8) -> Vec<u32> {
+        self.builder.list(node, layer).iter().map(|link| self.number(*link, layer)).collect()
+    }
+
     fn fill(&self, page: &mut Page, slot: u32, node: u32, layer: u8) -> Result<()> {
-        let neighbours: Vec<u32> =
-            self.builder.list(node, layer).iter().map(|link| self.number(*link, layer)).collect();
+        // Those of nodes on the ground are written apart.
+        let neighbours = if layer > 0 { self.links(node, layer) } else { Vec::new() };
         let (below, ground) = match layer {
             0 => (page::NONE, page::NONE),
             _ => (self.number(node, layer - 1), self.number(node, 0)),
@@ -156,8 +162,12 @@ pub fn write_out<M: ChunkMemory>(
     sink(&page)?;
     let mut block = 1;
     let mut data_sink = |page: &Page| {
-        if shape.is_column(block) {
-            sink(&column_page(&order, block))?;
+        loop {
+            match shape.layout.role(block) {
+                BlockRole::Column => sink(&column_page(&order, block))?,
+                BlockRole::Links => sink(&link_page(&order, block))?,
+                BlockRole::Data => break,
+            }
             block += 1;
         }
         block += 1;
@@ -173,10 +183,24 @@ fn column_page<M: ChunkMemory>(order: &NodeOrder<'_, M>, block: u32) -> Page {
     let shape = &order.shape;
     let mut page = [0; PAGE_SIZE];
     page::initialise(&mut page, HnswPageKind::Column);
-    let group = shape.column_blocks(block).count();
-    let nodes = order.ground.iter().skip(group * shape.entries()).take(shape.entries());
+    let before = shape.layout.column_blocks(block).count();
+    let entries = shape.layout.entries();
+    let nodes = order.ground.iter().skip(before * entries).take(entries);
     for (entry, node) in nodes.enumerate() {
         columns::put(shape, &mut page, entry, order.builder.values(*node));
+    }
+    page
+}
+
+/// The links of nodes on the pages that will follow `block`.
+fn link_page<M: ChunkMemory>(order: &NodeOrder<'_, M>, block: u32) -> Page {
+    let shape = &order.shape;
+    let mut page = [0; PAGE_SIZE];
+    page::initialise(&mut page, HnswPageKind::Links);
+    let of_page = shape.layout.nodes_of_link_page(block);
+    let nodes = order.ground.iter().skip(of_page.start).take(of_page.len());
+    for (list, node) in (0..).zip(nodes) {
+        page::put_links(shape, &mut page, list, &order.links(*node, 0));
     }
     page
 }
@@ -188,7 +212,7 @@ fn pages_with_room<M: ChunkMemory>(order: &NodeOrder<'_, M>, counts: [usize; 3])
         let kind = HnswPageKind::WITH_SLOTS[index];
         pages += order.pages(kind, counts[index]);
         let is_full = (counts[index] as u32).is_multiple_of(order.shape.slots(kind));
-        if is_full { page::NONE } else { order.shape.data_block(pages - 1) }
+        if is_full { page::NONE } else { order.shape.layout.data_block(pages - 1) }
     })
 }
 

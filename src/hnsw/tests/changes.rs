@@ -42,7 +42,7 @@ fn vacuum_gives_a_cluster_that_was_cut_off_a_way() {
     let graph = PageGraph::new(&store, &shape);
     for (node, _) in rows.iter().filter(|(_, row)| !is_far(**row)) {
         let old = read_links(&graph, *node, 0).unwrap().unwrap();
-        let kept: Vec<u32> = old.links.iter().copied().filter(|link| !is_far(rows[link])).collect();
+        let kept: Vec<u32> = old.iter().copied().filter(|link| !is_far(rows[link])).collect();
         assert!(replace_links(&graph, *node, 0, &old, &kept).unwrap());
     }
     let far = rows.values().filter(|row| is_far(**row)).count();
@@ -89,6 +89,28 @@ fn an_emptied_index_is_as_good_as_new() {
     assert_sound(&store);
     assert!(store.blocks().unwrap() <= blocks + 1);
     assert!(recall(&store, &shape, &vectors, &|_| false) >= 0.99);
+}
+
+#[test]
+fn an_insert_leaves_the_pages_of_other_vectors_as_they_are() {
+    let shape = shape(DistanceMetric::Cosine, Storage::Sq8, 384);
+    let vectors = vectors(400, 384);
+    let store = built(shape, &vectors[..380]);
+    let pages = || -> Vec<(Option<HnswPageKind>, Page)> {
+        let blocks = 1..store.blocks().unwrap();
+        blocks.map(|block| store.read(block, |page| (page::kind(page), *page)).unwrap()).collect()
+    };
+    let before = pages();
+    add(&store, &shape, &vectors[380..], 380);
+    assert_sound(&store);
+    let after = pages();
+    let changed = |kind: HnswPageKind| {
+        let pairs = before.iter().zip(&after).filter(|(old, _)| old.0 == Some(kind));
+        pairs.filter(|(old, new)| old.1 != new.1).count()
+    };
+    // 380 nodes fill 20 pages, so the new ones lie on others.
+    assert_eq!(changed(HnswPageKind::Ground), 0);
+    assert!(changed(HnswPageKind::Links) > 0);
 }
 
 #[test]
@@ -149,17 +171,12 @@ fn a_vacuum_mends_what_an_insert_has_left() {
     let store = inserted(shape, &vectors);
     // As after a crash between the node and the links to it.
     let graph = PageGraph::new(&store, &shape);
-    let lost = (0..shape.nodes_below(store.blocks().unwrap()) as u32)
-        .find(|node| {
-            let links = read_links(&graph, *node, 0);
-            links.is_ok_and(|it| it.is_some_and(|it| !it.links.is_empty() && it.row == row(150)))
-        })
-        .unwrap();
+    let lost = nodes(&store, &shape).into_iter().find(|(_, of)| *of == row(150)).unwrap().0;
     for node in 0..shape.nodes_below(store.blocks().unwrap()) as u32 {
         if let Ok(Some(old)) = read_links(&graph, node, 0)
-            && old.links.contains(&lost)
+            && old.contains(&lost)
         {
-            let new: Vec<u32> = old.links.iter().copied().filter(|it| *it != lost).collect();
+            let new: Vec<u32> = old.iter().copied().filter(|it| *it != lost).collect();
             assert!(replace_links(&graph, node, 0, &old, &new).unwrap());
         }
     }

@@ -5,7 +5,7 @@
 //! entry, layer by layer; what they do not lead to is linked to what is nearest of the rest.
 
 use super::super::back_link::link_from_all;
-use super::super::graph::{Neighbor, PageGraph};
+use super::super::graph::{Graph, Neighbor, PageGraph};
 use super::super::insert::raise_entry;
 use super::super::node_links::{read_links, replace_links};
 use super::super::node_set::NodeSet;
@@ -151,9 +151,10 @@ impl<S: StoreMut, G: Guide> Vacuum<'_, S, G> {
                 continue;
             }
             self.guide.pause()?;
-            for link in read_links(&self.graph, node, layer)?.into_iter().flat_map(|it| it.links) {
-                ways.linked.insert(link);
-                next.push(link);
+            let first = next.len();
+            self.graph.neighbours(node, layer, &mut next)?;
+            for link in &next[first..] {
+                ways.linked.insert(*link);
             }
         }
         Ok(())
@@ -169,7 +170,7 @@ impl<S: StoreMut, G: Guide> Vacuum<'_, S, G> {
         let nearest = nearest(&self.graph.measured_by(by), payload.bytes(), layer)?;
         let found = nearest.iter().map(|found| found.node).filter(|other| *other != node);
         let found: Vec<u32> = found.take(usize::from(self.graph.shape.degree.m)).collect();
-        let mut links = old.links.clone();
+        let mut links = old.clone();
         for other in &found {
             if !links.contains(other) && links.len() < self.graph.shape.degree.most(layer) {
                 links.push(*other);

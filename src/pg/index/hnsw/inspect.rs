@@ -47,6 +47,7 @@ fn rag_hnsw_stats(
         name!(m, i32),
         name!(ef_construction, i32),
         name!(ground_bytes, i64),
+        name!(link_bytes, i64),
         name!(upper_bytes, i64),
         name!(loose_bytes, i64),
         name!(filter_bytes, i64),
@@ -56,7 +57,8 @@ fn rag_hnsw_stats(
     TableIterator::once(stats(index).or_report())
 }
 
-type Stats = (i64, i64, i64, Vec<i64>, Vec<i64>, String, i32, i32, i32, i64, i64, i64, i64, i64);
+type Stats =
+    (i64, i64, i64, Vec<i64>, Vec<i64>, String, i32, i32, i32, i64, i64, i64, i64, i64, i64);
 
 fn stats(index: pg_sys::Oid) -> Result<Stats> {
     let index = opened(index)?;
@@ -78,6 +80,7 @@ fn stats(index: pg_sys::Oid) -> Result<Stats> {
         i32::from(shape.degree.m),
         i32::from(shape.degree.ef_construction),
         bytes(HnswPageKind::Ground),
+        bytes(HnswPageKind::Links),
         bytes(HnswPageKind::Upper),
         bytes(HnswPageKind::Loose),
         bytes(HnswPageKind::Column),

@@ -1,0 +1,241 @@
+//! # layout: which page holds what?
+//!
+//! ```text
+//! block → values, links or slots          a slot → where its node has its links, and its values
+//! ```
+//!
+//! The links of nodes on the ground do not lie with the vectors. They change whenever a node is
+//! inserted nearby, and vectors never do: so an insert changes few pages, and those that it changes
+//! hold the links of many nodes. Values to filter by lie apart from both, see [`columns`](super::columns).
+//!
+//! Pages come in groups: first those with links, then those with the slots of these nodes. With filter
+//! columns so many groups as fit follow a page with their values. What lies where follows from numbers
+//! alone, so no page has to say it.
+
+use super::page::NodePlace;
+
+/// The most pages of a group that have slots.
+const MOST_DATA_PAGES: u32 = 64;
+/// The share of the room on pages with links that is used well enough. A small index has the links of a
+/// whole group, so groups should be small.
+const WELL_USED: f64 = 0.9;
+
+/// What a page is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BlockRole {
+    /// Values of the filter columns of the groups that follow.
+    Column,
+    /// Links of the nodes on the pages that follow.
+    Links,
+    /// Slots.
+    Data,
+}
+
+/// What an index has on a page: the layout follows from it.
+#[derive(Clone, Copy, Debug)]
+pub struct PageCapacity {
+    /// Slots of the ground layer.
+    pub slots: u32,
+    /// Lists of links.
+    pub lists: u32,
+    /// Rows whose filter values fit on a column page; `None` without filter columns.
+    pub values: Option<u32>,
+}
+
+/// The order of the pages after block 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PageLayout {
+    slots: u32,
+    lists: u32,
+    /// Pages of a group with links, and with slots.
+    link_pages: u32,
+    data_pages: u32,
+    /// Groups that follow a column page; 0 without filter columns.
+    covered: u32,
+}
+
+impl PageLayout {
+    /// The smallest groups that make good use of their pages with links; `None` if the filter values of one
+    /// page's slots do not fit on a page.
+    #[must_use]
+    pub fn new(capacity: PageCapacity) -> Option<PageLayout> {
+        let PageCapacity { slots, lists, values } = capacity;
+        let most = values.map_or(MOST_DATA_PAGES, |values| (values / slots).min(MOST_DATA_PAGES));
+        let used = |pages: u32| {
+            let room = (pages * slots).next_multiple_of(lists);
+            f64::from(pages * slots) / f64::from(room)
+        };
+        let best = (1..=most).max_by(|a, b| used(*a).total_cmp(&used(*b)))?;
+        let data_pages = (1..best).find(|pages| used(*pages) >= WELL_USED).unwrap_or(best);
+        let link_pages = (data_pages * slots).div_ceil(lists);
+        let covered = values.map_or(0, |values| values / (data_pages * slots));
+        Some(PageLayout { slots, lists, link_pages, data_pages, covered })
+    }
+
+    fn group(&self) -> u32 {
+        self.link_pages + self.data_pages
+    }
+
+    /// Pages from one column page to the next; those of a group without filter columns.
+    fn stretch(&self) -> u32 {
+        u32::from(self.covered > 0) + self.covered.max(1) * self.group()
+    }
+
+    /// The group within its stretch and the page within its group, where this block is not a column page.
+    fn within(&self, block: u32) -> Option<(u32, u32)> {
+        let place = (block.checked_sub(1)? % self.stretch()).checked_sub(self.covered.min(1))?;
+        Some((place / self.group(), place % self.group()))
+    }
+
+    /// What a block beyond block 0 is for.
+    #[must_use]
+    pub fn role(&self, block: u32) -> BlockRole {
+        match self.within(block) {
+            None => BlockRole::Column,
+            Some((_, page)) if page < self.link_pages => BlockRole::Links,
+            Some(_) => BlockRole::Data,
+        }
+    }
+
+    /// The block of the page that is the `rank`th, from 0, among those with slots.
+    #[must_use]
+    pub fn data_block(&self, rank: u32) -> u32 {
+        let covered = self.covered.max(1);
+        let (group, page) = (rank / self.data_pages, rank % self.data_pages);
+        let before = group / covered * self.stretch() + group % covered * self.group();
+        1 + before + self.covered.min(1) + self.link_pages + page
+    }
+
+    /// Pages with slots among so many blocks, of long indexes.
+    #[must_use]
+    pub fn data_share(&self, blocks: u32) -> u32 {
+        let share = f64::from(self.covered.max(1) * self.data_pages) / f64::from(self.stretch());
+        (f64::from(blocks) * share) as u32
+    }
+
+    /// Where the links of a node on the ground lie: the page, and which of its lists. `None` where a damaged
+    /// number leads to no page with slots.
+    #[must_use]
+    pub fn links(&self, node: NodePlace) -> Option<NodePlace> {
+        let (_, page) = self.within(node.block)?;
+        let data_page = page.checked_sub(self.link_pages)?;
+        let at = data_page * self.slots + node.slot;
+        (node.slot < self.slots).then_some(NodePlace {
+            block: node.block - page + at / self.lists,
+            slot: at % self.lists,
+        })
+    }
+
+    /// Which nodes have their links on a page, counted over all slots of the ground in the order of their pages.
+    #[must_use]
+    pub fn nodes_of_link_page(&self, block: u32) -> std::ops::Range<usize> {
+        let Some((group, page)) = self.within(block) else { return 0..0 };
+        let groups = (block - 1) / self.stretch() * self.covered.max(1) + group;
+        let of_group = self.data_pages * self.slots;
+        let (first, end) = (page * self.lists, (page + 1) * self.lists);
+        let before = groups as usize * of_group as usize;
+        before + first.min(of_group) as usize..before + end.min(of_group) as usize
+    }
+
+    /// Where the filter values of a node on the ground lie: the page, and which of its entries.
+    #[must_use]
+    pub fn values(&self, node: NodePlace) -> Option<NodePlace> {
+        let (group, page) = self.within(node.block).filter(|_| self.covered > 0)?;
+        let data_page = group * self.data_pages + page.checked_sub(self.link_pages)?;
+        let block = node.block - (node.block - 1) % self.stretch();
+        Some(NodePlace { block, slot: data_page * self.slots + node.slot })
+    }
+
+    /// Entries of a column page.
+    #[must_use]
+    pub fn entries(&self) -> usize {
+        (self.covered * self.data_pages * self.slots) as usize
+    }
+
+    /// The column pages among so many blocks.
+    pub fn column_blocks(&self, blocks: u32) -> impl Iterator<Item = u32> + use<> {
+        let last = if self.covered > 0 { blocks } else { 0 };
+        (1..last).step_by(self.stretch() as usize)
+    }
+
+    /// The pages with slots whose filter values lie on a column page, in the order of its entries.
+    pub fn covered_blocks(&self, column_block: u32) -> impl Iterator<Item = u32> + use<> {
+        let PageLayout { link_pages, data_pages, .. } = *self;
+        let group = self.group();
+        (0..self.covered * data_pages).map(move |rank| {
+            column_block + 1 + rank / data_pages * group + link_pages + rank % data_pages
+        })
+    }
+
+    /// Slots of the ground on a page.
+    #[must_use]
+    pub fn slots(&self) -> u32 {
+        self.slots
+    }
+
+    /// Lists of links on a page.
+    #[must_use]
+    pub fn lists(&self) -> u32 {
+        self.lists
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::HashMap;
+
+    proptest! {
+        /// Every slot has links and values of its own, on pages that are for them.
+        #[test]
+        fn no_two_nodes_share_a_place(
+            slots in 1u32..300,
+            lists in 1u32..600,
+            values in prop::option::of(1u32..4000),
+        ) {
+            let Some(layout) = PageLayout::new(PageCapacity { slots, lists, values }) else {
+                prop_assert!(values.is_some_and(|values| values < slots));
+                return Ok(());
+            };
+            let (mut links, mut entries, mut rank) = (HashMap::new(), HashMap::new(), 0u32);
+            for block in 1..400 {
+                if layout.role(block) != BlockRole::Data {
+                    prop_assert_eq!(layout.links(NodePlace { block, slot: 0 }), None);
+                    continue;
+                }
+                prop_assert_eq!(layout.data_block(rank), block);
+                for slot in 0..slots {
+                    let node = NodePlace { block, slot };
+                    let at = layout.links(node).unwrap();
+                    prop_assert!(at.block < block && at.slot < lists);
+                    prop_assert_eq!(layout.role(at.block), BlockRole::Links);
+                    prop_assert_eq!(links.insert(at, node), None);
+                    let number = rank as usize * slots as usize + slot as usize;
+                    let of_page = layout.nodes_of_link_page(at.block);
+                    prop_assert_eq!(of_page.start + at.slot as usize, number);
+                    prop_assert!(of_page.contains(&number));
+                    let Some(at) = layout.values(node) else { prop_assert!(values.is_none()); continue };
+                    prop_assert_eq!(layout.role(at.block), BlockRole::Column);
+                    prop_assert!((at.slot as usize) < layout.entries());
+                    prop_assert_eq!(entries.insert(at, node), None);
+                    let covered = layout.covered_blocks(at.block).nth((at.slot / slots) as usize);
+                    prop_assert_eq!(covered, Some(block));
+                }
+                rank += 1;
+            }
+            let columns: Vec<u32> = layout.column_blocks(400).collect();
+            let expected = (1..400).filter(|block| layout.role(*block) == BlockRole::Column);
+            prop_assert_eq!(columns, expected.collect::<Vec<u32>>());
+        }
+    }
+
+    #[test]
+    fn pages_with_links_are_full() {
+        for slots in 1..300 {
+            let layout = PageLayout::new(PageCapacity { slots, lists: 63, values: None }).unwrap();
+            let used = f64::from(layout.data_pages * slots) / f64::from(layout.link_pages * 63);
+            assert!(used >= WELL_USED, "{slots}: {used}");
+        }
+    }
+}
