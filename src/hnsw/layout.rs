@@ -34,7 +34,7 @@ pub enum BlockRole {
 /// What an index has on a page: the layout follows from it.
 #[derive(Clone, Copy, Debug)]
 pub struct PageCapacity {
-    /// Slots of the ground layer.
+    /// Slots of the ground layer for which there is room.
     pub slots: u32,
     /// Lists of links.
     pub lists: u32,
@@ -55,21 +55,22 @@ pub struct PageLayout {
 }
 
 impl PageLayout {
-    /// The smallest groups that make good use of their pages with links; `None` if the filter values of one
-    /// page's slots do not fit on a page.
+    /// The smallest groups that make good use of their pages with links. A page has no more slots than a page has
+    /// room for their filter values.
     #[must_use]
-    pub fn new(capacity: PageCapacity) -> Option<PageLayout> {
-        let PageCapacity { slots, lists, values } = capacity;
+    pub fn new(capacity: PageCapacity) -> PageLayout {
+        let PageCapacity { lists, values, .. } = capacity;
+        let slots = values.map_or(capacity.slots, |values| capacity.slots.min(values));
         let most = values.map_or(MOST_DATA_PAGES, |values| (values / slots).min(MOST_DATA_PAGES));
         let used = |pages: u32| {
             let room = (pages * slots).next_multiple_of(lists);
             f64::from(pages * slots) / f64::from(room)
         };
-        let best = (1..=most).max_by(|a, b| used(*a).total_cmp(&used(*b)))?;
+        let best = (1..=most).max_by(|a, b| used(*a).total_cmp(&used(*b))).unwrap_or(1);
         let data_pages = (1..best).find(|pages| used(*pages) >= WELL_USED).unwrap_or(best);
         let link_pages = (data_pages * slots).div_ceil(lists);
         let covered = values.map_or(0, |values| values / (data_pages * slots));
-        Some(PageLayout { slots, lists, link_pages, data_pages, covered })
+        PageLayout { slots, lists, link_pages, data_pages, covered }
     }
 
     fn group(&self) -> u32 {
@@ -194,10 +195,9 @@ mod tests {
             lists in 1u32..600,
             values in prop::option::of(1u32..4000),
         ) {
-            let Some(layout) = PageLayout::new(PageCapacity { slots, lists, values }) else {
-                prop_assert!(values.is_some_and(|values| values < slots));
-                return Ok(());
-            };
+            let layout = PageLayout::new(PageCapacity { slots, lists, values });
+            let slots = layout.slots();
+            prop_assert!(slots > 0 && layout.entries() <= values.unwrap_or(0) as usize);
             let (mut links, mut entries, mut rank) = (HashMap::new(), HashMap::new(), 0u32);
             for block in 1..400 {
                 if layout.role(block) != BlockRole::Data {
@@ -233,7 +233,7 @@ mod tests {
     #[test]
     fn pages_with_links_are_full() {
         for slots in 1..300 {
-            let layout = PageLayout::new(PageCapacity { slots, lists: 63, values: None }).unwrap();
+            let layout = PageLayout::new(PageCapacity { slots, lists: 63, values: None });
             let used = f64::from(layout.data_pages * slots) / f64::from(layout.link_pages * 63);
             assert!(used >= WELL_USED, "{slots}: {used}");
         }

@@ -203,16 +203,13 @@ impl IndexShape {
         if ground.max(upper) > ROOM {
             return Err(too_large(&space, &degree));
         }
-        let slots = (ROOM / ground) as u32;
-        let capacity = PageCapacity {
-            slots,
+        let layout = PageLayout::new(PageCapacity {
+            slots: (ROOM / ground) as u32,
             lists: ((PAGE_SIZE - TRAILER_BYTES - LISTS_START) / list_bytes(degree, 0)) as u32,
             values: (filters != Filters::default())
                 .then(|| ((ROOM - MOST_FILTERS * WIDEST) / filters.bytes()) as u32),
-        };
-        let layout = PageLayout::new(capacity)
-            .ok_or_else(|| too_many_values(filters.bytes() * slots as usize))?;
-        let most = slots.max((ROOM / upper) as u32);
+        });
+        let most = layout.slots().max((ROOM / upper) as u32);
         let slot_bits = most.next_power_of_two().trailing_zeros();
         Ok(IndexShape { space, degree, filters, payload, layout, slot_bits })
     }
@@ -262,6 +259,7 @@ impl IndexShape {
     pub fn slots(&self, kind: HnswPageKind) -> u32 {
         match kind {
             HnswPageKind::Column | HnswPageKind::Links => 0,
+            HnswPageKind::Ground => self.layout.slots(),
             _ => (ROOM / self.slot_bytes(kind)) as u32,
         }
     }
@@ -312,13 +310,6 @@ impl IndexShape {
 /// Bytes of a list of links.
 fn list_bytes(degree: Degree, layer: u8) -> usize {
     size_of::<u32>() * degree.most(layer)
-}
-
-fn too_many_values(bytes: usize) -> Error {
-    let message =
-        format!("a page has no room for the filter values of another, which take {bytes} bytes");
-    Error::new(ErrorKind::Unsupported, message)
-        .hint("Choose fewer or narrower columns to filter by, or a larger m.")
 }
 
 fn too_large(space: &Space, degree: &Degree) -> Error {

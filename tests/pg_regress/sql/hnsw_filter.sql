@@ -148,5 +148,10 @@ CREATE INDEX ON items USING rag_hnsw (v vector_l2_ops, v vector_l2_ops);
 CREATE INDEX ON items USING rag_hnsw (v vector_l2_ops, (tenant::numeric));
 CREATE INDEX ON items USING rag_hnsw (v vector_l2_ops, id, tenant, small, large, flag, day, label, shade);
 CREATE TABLE slight (v vector(1), a uuid, b uuid, c uuid, d uuid, e uuid, f uuid);
+-- More vectors would fit on a page than values of them.
+INSERT INTO slight (v, a) SELECT ARRAY[i]::real[]::vector(1), md5(i::text)::uuid FROM generate_series(1, 500) i;
 CREATE INDEX ON slight USING rag_hnsw (v vector_l2_ops, a, b, c, d, e, f) WITH (m = 2, ef_construction = 4);
+INSERT INTO slight (v, a) SELECT ARRAY[i]::real[]::vector(1), md5(i::text)::uuid FROM generate_series(501, 600) i;
+SELECT * FROM rag_hnsw_check('slight_v_a_b_c_d_e_f_idx');
+SELECT v FROM slight WHERE a IN (md5('7')::uuid, md5('555')::uuid) ORDER BY v <-> '[1]' LIMIT 3;
 CREATE INDEX ON slight USING rag_hnsw (v vector_l2_ops, a, b, c, d, e, f) WITH (storage = float32);
