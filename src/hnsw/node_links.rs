@@ -29,7 +29,8 @@ pub fn read_links<S: Store>(
     graph.with_links(node, layer, |links| links.iter().collect())
 }
 
-/// Replaces the links of a node, if they are still `old`.
+/// Replaces the links of a node, if they are still `old`. Links that stay keep their places, so that little of the
+/// page changes, and little goes to the log.
 pub fn replace_links<S: StoreMut>(
     graph: &PageGraph<'_, S>,
     node: u32,
@@ -39,6 +40,7 @@ pub fn replace_links<S: StoreMut>(
 ) -> Result<bool> {
     let shape = graph.shape;
     let place = shape.place(node);
+    let new = &in_place(old, new);
     let is_old = |links: StoredLinks<'_>| links.iter().eq(old.iter().copied());
     if layer > 0 {
         return graph.store.write(place.block, |page| {
@@ -58,4 +60,44 @@ pub fn replace_links<S: StoreMut>(
         let is_there = StoredLinks::on(shape, page, list.slot).is_some_and(is_old);
         Ok(is_there && put_links(shape, page, list.slot, new))
     })
+}
+
+/// The links of `new`, those that are in `old` too where they were, as far as gaps can be filled.
+fn in_place(old: &[u32], new: &[u32]) -> Vec<u32> {
+    let mut added = new.iter().filter(|link| !old.contains(link));
+    let mut links = Vec::with_capacity(new.len());
+    for link in old {
+        let stays = new.contains(link).then_some(link);
+        links.extend(stays.or_else(|| added.next()));
+    }
+    links.extend(added);
+    links
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use proptest::sample::subsequence;
+
+    proptest! {
+        #[test]
+        fn links_that_stay_keep_their_places(
+            old in subsequence((1..40).collect::<Vec<u32>>(), 0..32).prop_shuffle(),
+            new in subsequence((1..40).collect::<Vec<u32>>(), 0..32).prop_shuffle(),
+        ) {
+            let links = in_place(&old, &new);
+            let sorted = |links: &[u32]| {
+                let mut links = links.to_vec();
+                links.sort_unstable();
+                links
+            };
+            prop_assert_eq!(sorted(&links), sorted(&new));
+            let added = new.iter().filter(|link| !old.contains(link)).count();
+            if new.len() >= old.len() {
+                let changed = old.iter().zip(&links).filter(|(old, new)| old != new).count();
+                prop_assert!(changed <= added);
+            }
+        }
+    }
 }
