@@ -89,6 +89,28 @@ pub fn index_hashes(chunks: &Relation) -> Result<()> {
     sql::execute(&render(query!(derivation.create_hash_index), &values), &[]).map(drop)
 }
 
+/// A pipeline and its successor, if it has one.
+pub fn generations(pipeline: &Pipeline) -> Result<Vec<Pipeline>> {
+    Ok([pipeline.clone()].into_iter().chain(pipeline::successor(pipeline.id)?).collect())
+}
+
+/// Locks what of these kinds is made of a pipeline and its successor, so that it can be dropped: all of it together with the
+/// relations of both, since whoever has one of the tables may wait for another.
+pub fn lock_dropped(pipeline: &Pipeline, kinds: &[DerivationKind]) -> Result<()> {
+    let mut dropped = Vec::new();
+    for one in generations(pipeline)? {
+        let made = derivation::all(one.id)?.into_iter().filter(|it| kinds.contains(&it.kind));
+        let tables: Vec<Relation> = made.map(|it| it.relation).collect();
+        if !tables.is_empty() {
+            dropped.push((one, tables));
+        }
+    }
+    match dropped.is_empty() {
+        true => Ok(()),
+        false => locking::lock_for_drop(&dropped),
+    }
+}
+
 /// Has `option` hold for what is made of one kind for a pipeline of the caller, and for its successor: made as it says, by
 /// `create` where there is nothing yet, or, where it is `None`, not any more.
 pub fn alter(
@@ -97,7 +119,7 @@ pub fn alter(
     option: Option<&Json>,
     create: impl Fn(&Pipeline, &Json) -> Result<()>,
 ) -> Result<()> {
-    for one in [pipeline.clone()].into_iter().chain(pipeline::successor(pipeline.id)?) {
+    for one in generations(pipeline)? {
         match (derivation::of(one.id, kind)?, option) {
             (None, None) => {}
             (Some(current), None) => forget(&one, kind, current.relation)?,
@@ -111,7 +133,8 @@ pub fn alter(
     Ok(())
 }
 
-/// Drops what was made of one kind. A question locks the chunks before it, so all is locked together first.
+/// Drops what was made of one kind. A question locks the chunks before it, so all is locked together first, unless
+/// [`lock_dropped`] has done it already.
 pub fn forget(pipeline: &Pipeline, kind: DerivationKind, table: Relation) -> Result<()> {
     locking::lock_for_drop(&[(pipeline.clone(), vec![table.clone()])])?;
     derivation::remove(pipeline.id, kind)?;
