@@ -27,7 +27,7 @@ use crate::pg::server::sql::{self, query, render};
 const KIND: DerivationKind = DerivationKind::ColumnRelations;
 
 const FORM: TableForm = TableForm {
-    label: c"relations",
+    kind: KIND,
     definition: query!(column_relations.create_table),
     leaves: ("ARRAY[chunk_id]", "chunk_id"),
     comments: query!(column_relations.comment_table),

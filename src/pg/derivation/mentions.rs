@@ -29,7 +29,7 @@ use crate::text::token_labels::LabelledSpan;
 const KIND: DerivationKind = DerivationKind::Mentions;
 
 const FORM: TableForm = TableForm {
-    label: c"mentions",
+    kind: KIND,
     definition: query!(graph.create_table),
     leaves: ("ARRAY[chunk_id]", "chunk_id"),
     comments: query!(graph.comment_table),

@@ -26,7 +26,7 @@ use crate::representation::{self, RepresentOptions, RepresentingText, TEMPLATE};
 const KIND: DerivationKind = DerivationKind::Representations;
 
 const FORM: TableForm = TableForm {
-    label: c"representations",
+    kind: KIND,
     definition: query!(representations.create_table),
     leaves: ("ARRAY[content_hash]", "content_hash"),
     comments: query!(representations.comment_table),
@@ -63,7 +63,7 @@ pub fn inherit(successor: &Pipeline, old: &Pipeline) -> Result<()> {
 }
 
 fn create(pipeline: &Pipeline, option: &Json) -> Result<()> {
-    table::create_embedded(pipeline, &FORM, KIND, option)?;
+    table::create_embedded(pipeline, &FORM, option)?;
     noted::wake_at_commit();
     Ok(())
 }

@@ -44,14 +44,14 @@ UPDATE note SET author = 1 WHERE id = 2;
 SELECT object_name FROM note_rag_chunks_relations WHERE predicate = 'written_by' AND subject = 'note 2';
 SELECT rag_alter_pipeline('note', options => '{"contextual": true, "title": "''Note '' || id"}', refresh => 'manual');
 CALL rag_run('note');
-SELECT subject_name, predicate, object_name FROM note_rag_chunks_2_relations ORDER BY 1, 2, 3;
+SELECT subject_name, predicate, object_name FROM note_rag_chunks_relations ORDER BY 1, 2, 3;
 SELECT jsonb_pretty(options -> 'relations') AS relations, options -> 'names' AS names FROM rag.derivation WHERE kind = 'mentions';
 
 -- A foreign key that is gone leads nowhere, and what it said goes as rows are read again.
 ALTER TABLE note DROP CONSTRAINT note_author_tenant_fkey;
 UPDATE note SET place = 'Bonn' WHERE id = 1;
 CALL rag_run('note');
-SELECT subject_name, predicate, object_name FROM note_rag_chunks_2_relations ORDER BY 1, 2, 3;
+SELECT subject_name, predicate, object_name FROM note_rag_chunks_relations ORDER BY 1, 2, 3;
 
 -- What cannot be.
 SELECT fails($$SELECT rag_alter_pipeline('note', options => '{"graph": {"entities": "rules", "relations": {"tenant_id, author": "by"}}}')$$);

@@ -61,7 +61,7 @@ fn create(pipeline: &Pipeline, option: &Json) -> Result<String> {
     // Who stores chunks at this moment may have seen no trees, and marks nothing. Those chunks are there once it has ended,
     // and who comes later sees the trees.
     locking::lock_against_writers(&pipeline.chunk_table)?;
-    table::create_embedded(pipeline, &FORM, KIND, option)?;
+    table::create_embedded(pipeline, &FORM, option)?;
     let made = derivation::of(pipeline.id, KIND)?
         .ok_or_else(|| Error::new(ErrorKind::Internal, "the table of trees is not there"))?;
     let tree = made.relation.sql;
