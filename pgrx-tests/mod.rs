@@ -199,6 +199,7 @@ fn a_failed_change_leaves_no_trace_in_the_session() {
 /// A role sees what was made of chunks where it sees all of them.
 #[pg_extern]
 fn a_leaf_that_is_hidden_hides_what_was_made_of_it() {
+    use crate::pg::catalog::derivation::DerivationKind;
     use crate::pg::catalog::pipeline;
     use crate::pg::derivation::table::{self, TableForm};
 
@@ -206,7 +207,7 @@ fn a_leaf_that_is_hidden_hides_what_was_made_of_it() {
     run("INSERT INTO rules VALUES (1, 'First.', true), (2, 'Second.', true), (3, 'Third.', false)");
     run("SELECT rag_create_pipeline('rules', 'body', refresh => 'sync')");
     let form = TableForm {
-        label: c"trees",
+        kind: DerivationKind::Tree,
         definition: "CREATE TABLE {table} (name text, leaves bytea[])",
         leaves: ("leaves", "content_hash"),
         comments: "COMMENT ON TABLE {table} IS 'summaries of several chunks'",

@@ -276,13 +276,14 @@ replicate() {
         "${publish[@]}" -c "TRUNCATE page" && caught_up && expect ""
 }
 
-# Waits until the subscriber has applied all that is committed.
+# Waits until the subscriber has applied all that is committed. The first copy of a table is made beside what is applied.
 caught_up() {
-    local try applied
+    local try applied copied
     for try in {1..300}; do
         applied=$("$PSQL" -qXAt -c "SELECT coalesce(bool_and(replay_lsn >= pg_current_wal_lsn()), false)
             FROM pg_stat_replication WHERE application_name = 'help'")
-        [[ $applied == t ]] && return 0
+        copied=$("${subscribe[@]}" -At -c "SELECT coalesce(bool_and(srsubstate = 'r'), false) FROM pg_subscription_rel")
+        [[ $applied$copied == tt ]] && return 0
         sleep 0.1
     done
     echo "the subscriber has not caught up after $try attempts" >&2

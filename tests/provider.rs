@@ -358,9 +358,24 @@ fn late_headers_and_late_bodies_time_out() {
         check(&error, ErrorKind::ProviderTimeout, "within timeout of 400 ms");
         let took = begun.elapsed();
         assert!(took >= Duration::from_millis(390) && took < Duration::from_secs(15), "{took:?}");
+        assert_eq!(error.hint_text(), Some("Raise timeout of server \"test\"."));
         // On a busy machine the time may be over before the request was read.
         assert!(server.requests().len() <= 1);
     }
+}
+
+#[test]
+fn a_call_that_is_cut_short_names_the_timeout_that_was_set() {
+    let server = Server::play([Reply::chat("late").delay(Duration::from_secs(30))]);
+    let mut request = request(&server);
+    (request.provider.timeout_ms, request.provider.limits.within_ms) = (20_000, Some(300));
+    let error = call(&request).unwrap_err();
+    let part = "within the 300 ms that were left of budget.seconds, with timeout of 20000 ms";
+    check(&error, ErrorKind::ProviderTimeout, part);
+    assert_eq!(error.hint_text(), Some("Raise budget.seconds of the answer."));
+    // There may be more time than a call may take.
+    request.provider.limits.within_ms = Some(30_000);
+    assert_eq!((request.provider.call_ms(), request.provider.is_cut_short()), (20_000, false));
 }
 
 #[test]

@@ -4,8 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::client::{verify_server_cert_signed_by_trust_anchor, verify_server_name};
-use rustls::crypto::{WebPkiSupportedAlgorithms, verify_tls12_signature, verify_tls13_signature};
+use rustls::client::{
+    WebPkiServerVerifier, verify_server_cert_signed_by_trust_anchor, verify_server_name,
+};
+use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::{CertificateDer, ServerName, TrustAnchor, UnixTime};
 use rustls::server::ParsedCertificate;
 use rustls::{
@@ -14,6 +16,8 @@ use rustls::{
 use x509_cert::certificate::{CertificateInner, Raw};
 use x509_cert::der::Decode;
 use x509_cert::ext::pkix::{BasicConstraints, KeyUsage};
+
+use crate::revocation::{RevocationList, RevocationLists, is_named};
 
 /// What is asked of a server's certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +41,22 @@ impl std::fmt::Display for AuthorityOutOfDate {
 }
 
 impl std::error::Error for AuthorityOutOfDate {}
+
+/// The lists of revoked certificates cannot be read, for this reason.
+#[derive(Debug)]
+pub struct UnreadableLists(String);
+
+impl std::fmt::Display for UnreadableLists {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for UnreadableLists {}
+
+fn unreadable(reason: String) -> Error {
+    CertificateError::Other(OtherError(Arc::new(UnreadableLists(reason)))).into()
+}
 
 /// Who may sign certificates, and when.
 #[derive(Clone, Debug)]
@@ -83,7 +103,8 @@ pub struct CertificateCheck {
     check: Check,
     trusted: Vec<CertificateDer<'static>>,
     authorities: Vec<Authority>,
-    algorithms: WebPkiSupportedAlgorithms,
+    revoked: Option<RevocationLists>,
+    provider: Arc<CryptoProvider>,
 }
 
 impl CertificateCheck {
@@ -92,41 +113,79 @@ impl CertificateCheck {
     pub fn new(
         check: Check,
         trusted: Vec<CertificateDer<'static>>,
-        algorithms: WebPkiSupportedAlgorithms,
+        provider: Arc<CryptoProvider>,
     ) -> Result<Self, String> {
         let read: Result<Vec<_>, _> = trusted.iter().map(Authority::read).collect();
         let authorities = read?.into_iter().flatten().collect();
-        Ok(Self { check, trusted, authorities, algorithms })
+        Ok(Self { check, trusted, authorities, revoked: None, provider })
+    }
+
+    /// Accepts only what is not revoked: of each authority that has signed a certificate there must be a list. The error
+    /// says which of the lists cannot be used.
+    pub fn with_revocations(mut self, lists: Option<RevocationLists>) -> Result<Self, String> {
+        self.revoked = lists;
+        let lists = self.lists().map_err(|error| error.to_string())?;
+        match (lists, self.authorities.as_slice()) {
+            (Some(lists), authorities @ [_, ..]) => {
+                self.verifier(anchors(authorities.iter()), &lists).map(|_| self)
+            }
+            _ => Ok(self),
+        }
+    }
+
+    fn lists(&self) -> Result<Option<Vec<RevocationList>>, UnreadableLists> {
+        self.revoked.as_ref().map(RevocationLists::read).transpose().map_err(UnreadableLists)
+    }
+
+    /// What verifies certificates by authorities, of which there is at least one, and lists.
+    fn verifier(
+        &self,
+        anchors: RootCertStore,
+        lists: &[RevocationList],
+    ) -> Result<Arc<WebPkiServerVerifier>, String> {
+        let provider = Arc::clone(&self.provider);
+        WebPkiServerVerifier::builder_with_provider(Arc::new(anchors), provider)
+            .with_crls(lists.iter().map(|list| list.der.clone()))
+            .enforce_revocation_expiration()
+            .build()
+            .map_err(|error| {
+                format!(
+                    "a list of revoked certificates of sslcrl or sslcrldir cannot be used: {error}"
+                )
+            })
     }
 
     fn verify_signed_by<'a>(
         &self,
         authorities: impl Iterator<Item = &'a Authority>,
-        certificate: &ParsedCertificate<'_>,
-        intermediates: &[CertificateDer<'_>],
-        now: UnixTime,
+        shown: &Shown<'_>,
     ) -> Result<(), Error> {
-        let anchors = RootCertStore { roots: authorities.map(|one| one.anchor.clone()).collect() };
-        verify_server_cert_signed_by_trust_anchor(
-            certificate,
-            &anchors,
-            intermediates,
-            now,
-            self.algorithms.all,
-        )
+        let anchors = anchors(authorities);
+        let Some(lists) = shown.lists.filter(|_| !anchors.is_empty()) else {
+            return verify_server_cert_signed_by_trust_anchor(
+                &shown.parsed,
+                &anchors,
+                shown.intermediates,
+                shown.now,
+                self.provider.signature_verification_algorithms.all,
+            );
+        };
+        let verifier = self.verifier(anchors, lists).map_err(unreadable)?;
+        let Shown { certificate, intermediates, name, now, .. } = shown;
+        // It compares the name last, which is not always asked for.
+        match verifier.verify_server_cert(certificate, intermediates, name, &[], *now) {
+            Err(Error::InvalidCertificate(
+                CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },
+            )) => Ok(()),
+            verified => verified.map(drop),
+        }
     }
 
     /// Anchors have no dates for webpki, so those out of date are left out.
-    fn verify_authority(
-        &self,
-        certificate: &ParsedCertificate<'_>,
-        intermediates: &[CertificateDer<'_>],
-        now: UnixTime,
-    ) -> Result<(), Error> {
-        let valid = self.authorities.iter().filter(|one| one.is_valid(now));
-        self.verify_signed_by(valid, certificate, intermediates, now).map_err(|error| {
-            let all = self.authorities.iter();
-            match self.verify_signed_by(all, certificate, intermediates, now) {
+    fn verify_authority(&self, shown: &Shown<'_>) -> Result<(), Error> {
+        let valid = self.authorities.iter().filter(|one| one.is_valid(shown.now));
+        self.verify_signed_by(valid, shown).map_err(|error| {
+            match self.verify_signed_by(self.authorities.iter(), shown) {
                 Ok(()) => CertificateError::Other(OtherError(Arc::new(AuthorityOutOfDate))).into(),
                 Err(_) => error,
             }
@@ -134,19 +193,33 @@ impl CertificateCheck {
     }
 
     /// A certificate that is trusted itself needs nobody who has signed it. As webpki looks at its dates and purpose
-    /// before it says that nobody has, or that an authority is no server, it is asked without any authority.
-    fn verify_trusted(
-        &self,
-        certificate: &ParsedCertificate<'_>,
-        now: UnixTime,
-    ) -> Result<(), Error> {
-        match self.verify_signed_by(std::iter::empty(), certificate, &[], now) {
+    /// before it says that nobody has, or that an authority is no server, it is asked without any authority. It needs no list
+    /// of revoked certificates, either, but must not be on one.
+    fn verify_trusted(&self, shown: &Shown<'_>) -> Result<(), Error> {
+        if shown.lists.is_some_and(|lists| is_named(lists, shown.certificate)) {
+            return Err(CertificateError::Revoked.into());
+        }
+        match self.verify_signed_by(std::iter::empty(), shown) {
             Err(Error::InvalidCertificate(
                 CertificateError::UnknownIssuer | CertificateError::Other(_),
             )) => Ok(()),
             verified => verified,
         }
     }
+}
+
+/// What a server shows, and with what it is compared.
+struct Shown<'a> {
+    certificate: &'a CertificateDer<'a>,
+    parsed: ParsedCertificate<'a>,
+    intermediates: &'a [CertificateDer<'a>],
+    name: &'a ServerName<'a>,
+    lists: Option<&'a [RevocationList]>,
+    now: UnixTime,
+}
+
+fn anchors<'a>(authorities: impl Iterator<Item = &'a Authority>) -> RootCertStore {
+    RootCertStore { roots: authorities.map(|one| one.anchor.clone()).collect() }
 }
 
 impl ServerCertVerifier for CertificateCheck {
@@ -161,14 +234,22 @@ impl ServerCertVerifier for CertificateCheck {
         if self.check == Check::Nothing {
             return Ok(ServerCertVerified::assertion());
         }
-        let certificate = ParsedCertificate::try_from(end_entity)?;
+        let lists = self.lists().map_err(|UnreadableLists(reason)| unreadable(reason))?;
+        let shown = Shown {
+            certificate: end_entity,
+            parsed: ParsedCertificate::try_from(end_entity)?,
+            intermediates,
+            name: server_name,
+            lists: lists.as_deref(),
+            now,
+        };
         if self.trusted.iter().any(|trusted| trusted == end_entity) {
-            self.verify_trusted(&certificate, now)?;
+            self.verify_trusted(&shown)?;
         } else {
-            self.verify_authority(&certificate, intermediates, now)?;
+            self.verify_authority(&shown)?;
         }
         if self.check == Check::AuthorityAndHost {
-            verify_server_name(&certificate, server_name)?;
+            verify_server_name(&shown.parsed, server_name)?;
         }
         Ok(ServerCertVerified::assertion())
     }
@@ -179,7 +260,7 @@ impl ServerCertVerifier for CertificateCheck {
         cert: &CertificateDer<'_>,
         dss: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        verify_tls12_signature(message, cert, dss, &self.algorithms)
+        verify_tls12_signature(message, cert, dss, &self.provider.signature_verification_algorithms)
     }
 
     fn verify_tls13_signature(
@@ -188,179 +269,14 @@ impl ServerCertVerifier for CertificateCheck {
         cert: &CertificateDer<'_>,
         dss: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, Error> {
-        verify_tls13_signature(message, cert, dss, &self.algorithms)
+        verify_tls13_signature(message, cert, dss, &self.provider.signature_verification_algorithms)
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.algorithms.supported_schemes()
+        self.provider.signature_verification_algorithms.supported_schemes()
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair, KeyUsagePurpose};
-
-    use super::*;
-
-    const NOW: u64 = 1_800_000_000;
-
-    /// From 2020 to 2040, around `NOW`.
-    fn dated(host: &str, is_ca: IsCa) -> CertificateParams {
-        let mut params = CertificateParams::new(vec![host.to_owned()]).unwrap();
-        params.is_ca = is_ca;
-        params.not_before = rcgen::date_time_ymd(2020, 1, 1);
-        params.not_after = rcgen::date_time_ymd(2040, 1, 1);
-        params
-    }
-
-    /// What signs with this certificate, whether it may or not.
-    fn issuer(params: CertificateParams) -> (CertificateDer<'static>, Issuer<'static, KeyPair>) {
-        let key = KeyPair::generate().unwrap();
-        let certificate = params.self_signed(&key).unwrap().der().clone();
-        (certificate, Issuer::new(params, key))
-    }
-
-    fn authority() -> (CertificateDer<'static>, Issuer<'static, KeyPair>) {
-        let mut params = CertificateParams::new(Vec::new()).unwrap();
-        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        issuer(params)
-    }
-
-    fn server(host: &str, issuer: &Issuer<'static, KeyPair>) -> CertificateDer<'static> {
-        let params = CertificateParams::new(vec![host.to_owned()]).unwrap();
-        params.signed_by(&KeyPair::generate().unwrap(), issuer).unwrap().der().clone()
-    }
-
-    fn verdict_of(
-        check: Check,
-        trusted: &[&CertificateDer<'static>],
-        shown: &[CertificateDer<'static>],
-        seconds: u64,
-    ) -> Result<(), String> {
-        let algorithms = rustls::crypto::ring::default_provider().signature_verification_algorithms;
-        let trusted = trusted.iter().map(|&one| one.clone()).collect();
-        let check = CertificateCheck::new(check, trusted, algorithms).unwrap();
-        let name = ServerName::try_from("db.example").unwrap();
-        let now = UnixTime::since_unix_epoch(Duration::from_secs(seconds));
-        let verified = check.verify_server_cert(&shown[0], &shown[1..], &name, &[], now);
-        verified.map(drop).map_err(|error| error.to_string())
-    }
-
-    fn verdict(
-        check: Check,
-        trusted: &CertificateDer<'static>,
-        shown: &CertificateDer<'static>,
-        seconds: u64,
-    ) -> Result<(), String> {
-        verdict_of(check, &[trusted], std::slice::from_ref(shown), seconds)
-    }
-
-    #[test]
-    fn each_check_asks_more_than_the_one_before() {
-        let ((trusted, issuer), (_, other)) = (authority(), authority());
-        let (right, of_another_host) =
-            (server("db.example", &issuer), server("web.example", &issuer));
-        let of_another_authority = server("db.example", &other);
-        let accepted = |check| {
-            [&right, &of_another_host, &of_another_authority]
-                .map(|shown| verdict(check, &trusted, shown, NOW).is_ok())
-        };
-        assert_eq!(accepted(Check::Nothing), [true, true, true]);
-        assert_eq!(accepted(Check::Authority), [true, true, false]);
-        assert_eq!(accepted(Check::AuthorityAndHost), [true, false, false]);
-        let error = verdict(Check::AuthorityAndHost, &trusted, &of_another_host, NOW).unwrap_err();
-        assert!(error.contains("db.example") && error.contains("web.example"), "{error}");
-    }
-
-    #[test]
-    fn a_certificate_that_signed_itself_is_trusted_where_it_is_named() {
-        let own = |is_ca| issuer(dated("db.example", is_ca)).0;
-        for is_ca in [IsCa::NoCa, IsCa::ExplicitNoCa, IsCa::Ca(BasicConstraints::Unconstrained)] {
-            let (shown, other) = (own(is_ca), own(is_ca));
-            assert_eq!(verdict(Check::AuthorityAndHost, &shown, &shown, NOW), Ok(()));
-            verdict(Check::Authority, &other, &shown, NOW).unwrap_err();
-            let expired = verdict(Check::Authority, &shown, &shown, 2 * NOW).unwrap_err();
-            assert!(expired.contains("expired"), "{expired}");
-            let early = verdict(Check::Authority, &shown, &shown, NOW / 2).unwrap_err();
-            assert!(early.contains("not valid yet"), "{early}");
-        }
-    }
-
-    #[test]
-    fn a_certificate_is_trusted_itself_whoever_has_signed_it() {
-        let (other, unknown) = (authority().0, authority());
-        let shown = server("db.example", &unknown.1);
-        let expired = dated("db.example", IsCa::NoCa);
-        let expired = expired.signed_by(&KeyPair::generate().unwrap(), &unknown.1).unwrap();
-        let chain = [shown.clone(), unknown.0.clone()];
-        let full = Check::AuthorityAndHost;
-        assert_eq!(verdict_of(full, &[&other, &shown], &chain, NOW), Ok(()));
-        assert_eq!(verdict_of(full, &[&unknown.0, &shown], &chain, NOW), Ok(()));
-        verdict_of(full, &[&other], &chain, NOW).unwrap_err();
-        let said = verdict(full, expired.der(), expired.der(), 2 * NOW).unwrap_err();
-        assert!(said.contains("expired"), "{said}");
-        let elsewhere = server("web.example", &unknown.1);
-        assert_eq!(verdict(Check::Authority, &elsewhere, &elsewhere, NOW), Ok(()));
-        verdict(full, &elsewhere, &elsewhere, NOW).unwrap_err();
-    }
-
-    #[test]
-    fn a_server_that_is_trusted_is_no_authority() {
-        let mut signs_nothing = dated("web.example", IsCa::Ca(BasicConstraints::Unconstrained));
-        signs_nothing.key_usages = vec![KeyUsagePurpose::DigitalSignature];
-        for params in [
-            dated("web.example", IsCa::NoCa),
-            dated("web.example", IsCa::ExplicitNoCa),
-            signs_nothing,
-        ] {
-            let (trusted, issuer) = issuer(params);
-            let forged = server("db.example", &issuer);
-            for check in [Check::Authority, Check::AuthorityAndHost] {
-                let said = verdict(check, &trusted, &forged, NOW).unwrap_err();
-                assert!(said.contains("UnknownIssuer"), "{said}");
-                // Nor is it one that an authority has let sign.
-                let chain = [forged.clone(), trusted.clone()];
-                verdict_of(check, &[&authority().0, &trusted], &chain, NOW).unwrap_err();
-            }
-        }
-        let mut signs = dated("web.example", IsCa::Ca(BasicConstraints::Unconstrained));
-        signs.key_usages = vec![KeyUsagePurpose::KeyCertSign, KeyUsagePurpose::CrlSign];
-        let (trusted, issuer) = issuer(signs);
-        let shown = server("db.example", &issuer);
-        assert_eq!(verdict(Check::AuthorityAndHost, &trusted, &shown, NOW), Ok(()));
-    }
-
-    #[test]
-    fn an_authority_signs_as_long_as_it_is_valid() {
-        let (trusted, issuer) =
-            issuer(dated("authority", IsCa::Ca(BasicConstraints::Unconstrained)));
-        let (other, _) = authority();
-        let shown = server("db.example", &issuer);
-        let at = |seconds| {
-            verdict_of(
-                Check::AuthorityAndHost,
-                &[&other, &trusted],
-                std::slice::from_ref(&shown),
-                seconds,
-            )
-        };
-        // The first second of 2020, and that of 2040.
-        let (first, last) = (1_577_836_800, 2_208_988_800);
-        for seconds in [first, NOW, last] {
-            assert_eq!(at(seconds), Ok(()), "{seconds}");
-        }
-        for seconds in [first - 1, last + 1, 2 * NOW] {
-            let said = at(seconds).unwrap_err();
-            assert!(said.contains("AuthorityOutOfDate"), "{said}");
-        }
-    }
-
-    #[test]
-    fn what_cannot_be_read_is_no_certificate() {
-        assert!(is_certificate(&authority().0));
-        assert!(!is_certificate(&CertificateDer::from(vec![0; 3])));
-        let mut longer = authority().0.to_vec();
-        longer.push(0);
-        assert!(!is_certificate(&CertificateDer::from(longer)));
-    }
-}
+#[path = "certificate_tests.rs"]
+mod tests;

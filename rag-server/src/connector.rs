@@ -7,7 +7,7 @@ use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::{CancelToken, Client, Config, Connection, Error, Socket};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use crate::certificate::AuthorityOutOfDate;
+use crate::certificate::{AuthorityOutOfDate, UnreadableLists};
 use crate::encryption::{Encryption, Mode};
 use crate::failure::with_causes;
 use crate::hosts::{self, Hosts};
@@ -142,6 +142,23 @@ pub fn hint(error: &Error) -> Option<&'static str> {
                 "the authority of sslrootcert that has signed the certificate of the server has expired, or is not valid yet",
             )
         }
+        TlsError::InvalidCertificate(CertificateError::Other(OtherError(other)))
+            if other.is::<UnreadableLists>() =>
+        {
+            Some("the lists of sslcrl and sslcrldir are read for each connection")
+        }
+        TlsError::InvalidCertificate(CertificateError::Revoked) => Some(
+            "a list of sslcrl or sslcrldir says that the certificate of the server, or of an authority before it, is revoked",
+        ),
+        TlsError::InvalidCertificate(CertificateError::UnknownRevocationStatus) => Some(
+            "sslcrl and sslcrldir need a list of each authority that has signed a certificate which the server shows",
+        ),
+        TlsError::InvalidCertificate(CertificateError::ExpiredRevocationListContext { .. }) => {
+            Some("a newer list of the authority must take its place in sslcrl or sslcrldir")
+        }
+        TlsError::InvalidCertRevocationList(_) => Some(
+            "a list of sslcrl or sslcrldir was not signed by the authority that it names, or the authority may sign none",
+        ),
         TlsError::InvalidCertificate(CertificateError::NotValidForNameContext { .. }) => Some(
             "the host of the connection string must be a subjectAltName of the certificate; sslmode=verify-ca does not compare them",
         ),

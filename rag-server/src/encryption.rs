@@ -15,6 +15,7 @@ use tokio_postgres::config::SslNegotiation;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::certificate::{CertificateCheck, Check, is_certificate};
+use crate::revocation::RevocationLists;
 
 /// `sslmode`, from the weakest to the strongest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -42,21 +43,48 @@ const MODES: [(&str, Mode); 6] = [
     ("verify-full", Mode::VerifyFull),
 ];
 
-/// Parameters that are read, with the variable of the environment that speaks where the connection string does not,
-/// and the file in the home of the user that is taken where neither does.
-const PARAMETERS: [(&str, &str, Option<&str>); 5] = [
-    ("sslnegotiation", "PGSSLNEGOTIATION", None),
-    ("sslmode", "PGSSLMODE", None),
-    ("sslrootcert", "PGSSLROOTCERT", Some("root.crt")),
-    ("sslcert", "PGSSLCERT", Some("postgresql.crt")),
-    ("sslkey", "PGSSLKEY", Some("postgresql.key")),
+/// A parameter that is read.
+struct Parameter {
+    name: &'static str,
+    /// The variable of the environment that speaks where the connection string does not.
+    variable: &'static str,
+    /// Whether its value names a file or a folder.
+    is_path: bool,
+    /// The file in the home of the user that is taken where neither speaks.
+    default: Option<&'static str>,
+}
+
+const PARAMETERS: [Parameter; 7] = [
+    Parameter::word("sslnegotiation", "PGSSLNEGOTIATION"),
+    Parameter::word("sslmode", "PGSSLMODE"),
+    Parameter::path("sslrootcert", "PGSSLROOTCERT", Some("root.crt")),
+    Parameter::path("sslcrl", "PGSSLCRL", Some("root.crl")),
+    Parameter::path("sslcrldir", "PGSSLCRLDIR", None),
+    Parameter::path("sslcert", "PGSSLCERT", Some("postgresql.crt")),
+    Parameter::path("sslkey", "PGSSLKEY", Some("postgresql.key")),
 ];
+
+impl Parameter {
+    const fn word(name: &'static str, variable: &'static str) -> Self {
+        Self { name, variable, is_path: false, default: None }
+    }
+
+    const fn path(
+        name: &'static str,
+        variable: &'static str,
+        default: Option<&'static str>,
+    ) -> Self {
+        Self { name, variable, is_path: true, default }
+    }
+
+    fn named(name: &str) -> Option<&'static Self> {
+        PARAMETERS.iter().find(|parameter| parameter.name == name)
+    }
+}
 
 /// Variables of the environment that libpq reads and nobody does here, with the values that change nothing. Who sets
 /// another wants less to be accepted.
-const NOT_READ: [(&str, &[&str]); 5] = [
-    ("PGSSLCRL", &[]),
-    ("PGSSLCRLDIR", &[]),
+const NOT_READ: [(&str, &[&str]); 3] = [
     ("PGSSLMINPROTOCOLVERSION", &["TLSv1", "TLSv1.1", "TLSv1.2"]),
     ("PGSSLMAXPROTOCOLVERSION", &["TLSv1.3"]),
     ("PGSSLCERTMODE", &["allow"]),
@@ -116,19 +144,21 @@ impl Said {
         environment: impl Fn(&str) -> Option<OsString>,
     ) -> Result<Self, String> {
         let mut values = HashMap::new();
-        for (name, variable, _) in PARAMETERS {
+        for Parameter { name, variable, .. } in PARAMETERS {
             if let Some(value) = environment(variable).filter(|value| !value.is_empty()) {
                 values.insert(name, value);
             }
         }
         for (said, value) in parameters {
-            let known = PARAMETERS.iter().find(|(name, ..)| name == said).ok_or_else(|| {
-                format!("{said} is not supported; sslmode, sslrootcert, sslcert, sslkey and sslnegotiation are")
+            let known = Parameter::named(said).ok_or_else(|| {
+                let (last, others) = PARAMETERS.split_last().expect("there are parameters");
+                let others: Vec<_> = others.iter().map(|parameter| parameter.name).collect();
+                format!("{said} is not supported; {} and {} are", others.join(", "), last.name)
             })?;
             // An empty name stands for the file in the home, whatever the environment says.
-            match (value.as_str(), known.2) {
-                ("", Some(_)) => values.remove(known.0),
-                _ => values.insert(known.0, OsString::from(value)),
+            match value.as_str() {
+                "" if known.is_path => values.remove(known.name),
+                _ => values.insert(known.name, OsString::from(value)),
             };
         }
         let home = environment("HOME").map(|home| PathBuf::from(home).join(".postgresql"));
@@ -175,8 +205,7 @@ impl Said {
         if let Some(value) = self.values.get(parameter) {
             return Some((PathBuf::from(value), true));
         }
-        let (.., default) = PARAMETERS.iter().find(|(name, ..)| *name == parameter)?;
-        let file = self.home.as_ref()?.join((*default)?);
+        let file = self.home.as_ref()?.join(Parameter::named(parameter)?.default?);
         file.exists().then_some((file, false))
     }
 
@@ -194,12 +223,19 @@ impl Said {
         let check =
             if mode == Mode::VerifyFull { Check::AuthorityAndHost } else { Check::Authority };
         match self.file("sslrootcert") {
-            Some((file, true)) if file.as_os_str() == SYSTEM => of_the_system(check),
-            Some((file, _)) => {
-                self.refuse_revocations()?;
-                Ok(Trust { check, certificates: certificates("sslrootcert", &file)? })
+            Some((file, true)) if file.as_os_str() == SYSTEM => {
+                Ok(Trust { check, certificates: of_the_system()?, revoked: self.named_lists() })
             }
-            None if mode == Mode::Require => Ok(Trust::nothing()),
+            Some((file, _)) => {
+                let certificates = certificates("sslrootcert", &file)?;
+                Ok(Trust { check, certificates, revoked: self.lists() })
+            }
+            None if mode == Mode::Require && self.named_lists().is_none() => Ok(Trust::nothing()),
+            None if mode == Mode::Require => Err(
+                "sslcrl and sslcrldir say nothing without authorities that are trusted; name a file with their \
+                 certificates as sslrootcert, or write sslrootcert=system"
+                    .to_owned(),
+            ),
             None => Err(format!(
                 "sslmode={} needs to know which authorities are trusted; name a file with their certificates as \
                  sslrootcert, or write sslrootcert=system",
@@ -208,18 +244,18 @@ impl Said {
         }
     }
 
-    /// The error names the file from which libpq learns of certificates that are revoked: accepting them would be less
-    /// than its owner expects.
-    fn refuse_revocations(&self) -> Result<(), String> {
-        let file = self.home.as_ref().map(|home| home.join("root.crl"));
-        match file.filter(|file| file.exists()) {
-            None => Ok(()),
-            Some(file) => Err(format!(
-                "certificates that {} revokes would be accepted, since lists of revoked certificates are not supported; \
-                 take the file away, and give sslrootcert an authority that has signed none of them",
-                file.display()
-            )),
-        }
+    /// The lists of revoked certificates that count beside a file of authorities: where none is named, that in the home.
+    fn lists(&self) -> Option<RevocationLists> {
+        self.named_lists()
+            .or_else(|| RevocationLists::of(self.file("sslcrl").map(|(file, _)| file), None))
+    }
+
+    fn named_lists(&self) -> Option<RevocationLists> {
+        let named = |parameter| {
+            let (path, is_named) = self.file(parameter)?;
+            is_named.then_some(path)
+        };
+        RevocationLists::of(named("sslcrl"), named("sslcrldir"))
     }
 
     /// The certificate that the server is shown, with those between it and an authority, and its key.
@@ -242,15 +278,16 @@ type Identity = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);
 struct Trust {
     check: Check,
     certificates: Vec<CertificateDer<'static>>,
+    revoked: Option<RevocationLists>,
 }
 
 impl Trust {
     fn nothing() -> Self {
-        Self { check: Check::Nothing, certificates: Vec::new() }
+        Self { check: Check::Nothing, certificates: Vec::new(), revoked: None }
     }
 }
 
-fn of_the_system(check: Check) -> Result<Trust, String> {
+fn of_the_system() -> Result<Vec<CertificateDer<'static>>, String> {
     let found = rustls_native_certs::load_native_certs();
     if found.certs.is_empty() {
         let errors: Vec<_> = found.errors.iter().map(ToString::to_string).collect();
@@ -260,7 +297,7 @@ fn of_the_system(check: Check) -> Result<Trust, String> {
         ));
     }
     // Stores of systems hold some that nobody can read, and do without them.
-    Ok(Trust { check, certificates: found.certs.into_iter().filter(is_certificate).collect() })
+    Ok(found.certs.into_iter().filter(is_certificate).collect())
 }
 
 fn certificates(parameter: &str, file: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
@@ -296,11 +333,11 @@ fn private_key(file: &Path) -> Result<PrivateKeyDer<'static>, String> {
 }
 
 fn client(trust: Trust, identity: Option<Identity>) -> Result<ClientConfig, String> {
-    let provider = rustls::crypto::ring::default_provider();
-    let algorithms = provider.signature_verification_algorithms;
-    let check = CertificateCheck::new(trust.check, trust.certificates, algorithms)
-        .map_err(|error| format!("sslrootcert holds something that is no certificate: {error}"))?;
-    let builder = ClientConfig::builder_with_provider(Arc::new(provider))
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let check = CertificateCheck::new(trust.check, trust.certificates, Arc::clone(&provider))
+        .map_err(|error| format!("sslrootcert holds something that is no certificate: {error}"))?
+        .with_revocations(trust.revoked)?;
+    let builder = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .map_err(|error| error.to_string())?
         .dangerous()

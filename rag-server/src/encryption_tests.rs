@@ -136,7 +136,10 @@ fn a_certificate_of_ones_own_comes_from_the_home_too() {
 #[test]
 fn what_is_not_known_is_named() {
     let error = read(&[("sslcompression", "1")], &[]).unwrap_err();
-    assert!(error.starts_with("sslcompression is not supported; sslmode, "), "{error}");
+    assert!(
+        error.starts_with("sslcompression is not supported; sslnegotiation, sslmode, "),
+        "{error}"
+    );
     let error = read(&[("sslmode", "VERIFY")], &[]).unwrap_err();
     assert!(error.ends_with("verify-ca, verify-full, not \"VERIFY\""), "{error}");
 }
@@ -178,8 +181,6 @@ fn what_would_accept_less_is_not_passed_over() {
     let root = files.path("own.crt");
     let words = [("sslmode", "verify-full"), ("sslrootcert", root.as_str())];
     for (variable, value) in [
-        ("PGSSLCRL", "a.pem"),
-        ("PGSSLCRLDIR", "/a"),
         ("PGSSLMINPROTOCOLVERSION", "TLSv1.3"),
         ("PGSSLMAXPROTOCOLVERSION", "TLSv1.2"),
         ("PGSSLCERTMODE", "disable"),
@@ -191,9 +192,71 @@ fn what_would_accept_less_is_not_passed_over() {
         read(&words, &[(variable, "")]).unwrap();
     }
     read(&words, &[("PGSSLMINPROTOCOLVERSION", "TLSv1.2"), ("PGSSLCERTMODE", "allow")]).unwrap();
-    let home = files.path("home");
-    files.write("home/.postgresql/root.crl", "");
-    let error = read(&words, &[("HOME", &home)]).unwrap_err();
-    assert!(error.contains(".postgresql/root.crl revokes would be accepted"), "{error}");
-    assert_eq!(read(&[("sslmode", "require")], &[("HOME", &home)]), Ok(Mode::Require));
+}
+
+/// Writes an authority and a list of what it has revoked: nothing.
+fn write_authority(files: &Files, certificate: &str, list: &str) {
+    let mut params = CertificateParams::new(Vec::new()).unwrap();
+    params.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+    let key = KeyPair::generate().unwrap();
+    files.write(certificate, &params.self_signed(&key).unwrap().pem());
+    let revoked = rcgen::CertificateRevocationListParams {
+        this_update: rcgen::date_time_ymd(2020, 1, 1),
+        next_update: rcgen::date_time_ymd(2040, 1, 1),
+        crl_number: 1.into(),
+        issuing_distribution_point: None,
+        revoked_certs: Vec::new(),
+        key_identifier_method: rcgen::KeyIdMethod::Sha256,
+    };
+    let revoked = revoked.signed_by(&rcgen::Issuer::new(params, key)).unwrap();
+    files.write(list, &revoked.pem().unwrap());
+}
+
+#[test]
+fn lists_of_revoked_certificates_are_found_where_libpq_finds_them() {
+    let files = Files::new();
+    std::fs::create_dir_all(files.path("lists")).unwrap();
+    write_authority(&files, "root.crt", "good.crl");
+    let (home, root, good) = (files.path("home"), files.path("root.crt"), files.path("good.crl"));
+    let words = [("sslmode", "verify-full"), ("sslrootcert", root.as_str())];
+    let check = |more: &[(&str, &str)], environment: &[(&str, &str)], expected: &str| {
+        let words = [&words[..], more].concat();
+        let environment = [&[("HOME", home.as_str())], environment].concat();
+        let error = read(&words, &environment).err().unwrap_or_default();
+        assert!(error.contains(expected) && error.is_empty() == expected.is_empty(), "{error}");
+    };
+    check(&[], &[], "");
+    files.write("home/.postgresql/root.crl", "nothing");
+    check(&[], &[], "root.crl holds no list of revoked certificates");
+    // What is named takes the place of the file in the home, and an empty name does not.
+    check(&[("sslcrl", &good)], &[], "");
+    check(&[], &[("PGSSLCRL", &good)], "");
+    check(&[("sslcrl", "")], &[("PGSSLCRL", &good)], "root.crl holds no list");
+    let lists = files.path("lists");
+    check(&[("sslcrldir", &lists)], &[], "lists holds no list of revoked certificates");
+    files.write("lists/0.r0", &std::fs::read_to_string(&good).unwrap());
+    files.write("lists/root.crt", &std::fs::read_to_string(&root).unwrap());
+    check(&[("sslcrldir", &lists)], &[], "");
+    check(&[], &[("PGSSLCRLDIR", &lists)], "");
+    check(&[("sslcrldir", "")], &[("PGSSLCRLDIR", "/nothing")], "root.crl holds no list");
+    check(&[("sslcrl", "/nothing"), ("sslcrldir", &lists)], &[], "sslcrl /nothing cannot be read");
+    check(&[("sslcrldir", "/nothing")], &[], "sslcrldir /nothing cannot be read");
+    let broken = "-----BEGIN X509 CRL-----\nAAAA\n-----END X509 CRL-----\n";
+    files.write("broken.crl", broken);
+    check(&[("sslcrl", &files.path("broken.crl"))], &[], "that is not one of version 2");
+}
+
+#[test]
+fn lists_of_revoked_certificates_need_authorities() {
+    let files = Files::new();
+    write_authority(&files, "root.crt", "good.crl");
+    let good = files.path("good.crl");
+    let require = ("sslmode", "require");
+    let error = read(&[require, ("sslcrl", &good)], &[]).unwrap_err();
+    assert!(error.starts_with("sslcrl and sslcrldir say nothing without"), "{error}");
+    read(&[require, ("sslcrl", &good), ("sslrootcert", &files.path("root.crt"))], &[]).unwrap();
+    // Nobody looks at certificates below that, nor at a list in the home where no authorities are known.
+    read(&[("sslmode", "prefer"), ("sslcrl", "/nothing")], &[]).unwrap();
+    files.write("home/.postgresql/root.crl", "nothing");
+    assert_eq!(read(&[require], &[("HOME", &files.path("home"))]), Ok(Mode::Require));
 }

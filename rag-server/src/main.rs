@@ -18,6 +18,7 @@ mod metrics;
 mod pipelines;
 mod question;
 mod rate;
+mod revocation;
 mod sse;
 mod tokens;
 

@@ -71,16 +71,16 @@ coalesce(CASE WHEN pg_catalog.octet_length(pg_catalog.btrim({title})) BETWEEN 1 
 (SELECT t.relname || ' ' FROM pg_catalog.pg_class AS t WHERE t.oid = {table}::oid) || {key}
 
 -- name: key_part
--- A part of a key of several columns; quoted where it has a comma or a quotation mark, so that it is seen where it ends.
-(SELECT CASE WHEN p.part COLLATE pg_catalog."C" OPERATOR(pg_catalog.~) '[,'']' THEN pg_catalog.quote_literal(p.part) ELSE p.part END
+-- A part of a key of several columns; quoted where it has a comma, a quotation mark or a space, so that it is seen where it ends.
+(SELECT CASE WHEN p.part COLLATE pg_catalog."C" OPERATOR(pg_catalog.~) '[,''[:space:]]' THEN pg_catalog.quote_literal(p.part) ELSE p.part END
  FROM (SELECT {value} AS part) AS p)
 
 -- name: key_of_several
--- A key of several columns. Names are compared by their words alone, so where a part is quoted a digest follows, which is a word.
-(SELECT CASE WHEN k.written COLLATE pg_catalog."C" OPERATOR(pg_catalog.~) ''''
-             THEN k.written OPERATOR(pg_catalog.||) ' ' OPERATOR(pg_catalog.||)
-                  pg_catalog.left(pg_catalog.encode(pg_catalog.sha256(pg_catalog.convert_to(k.written, 'UTF8')), 'hex'), 8)
-             ELSE k.written END
+-- A key of several columns. Names are compared by their words alone, so a digest, which is a word, follows unless each part is
+-- one word: else 'a b', c and a, 'b c' would be one entity.
+(SELECT CASE WHEN k.written COLLATE pg_catalog."C" OPERATOR(pg_catalog.~) {words} THEN k.written
+             ELSE k.written OPERATOR(pg_catalog.||) ' ' OPERATOR(pg_catalog.||)
+                  pg_catalog.left(pg_catalog.encode(pg_catalog.sha256(pg_catalog.convert_to(k.written, 'UTF8')), 'hex'), 8) END
  FROM (SELECT {parts} AS written) AS k)
 
 -- name: short

@@ -53,7 +53,8 @@ JOIN {chunk_table} AS n ON {same_document}
 WHERE c.chunk_id = ANY ($1) AND n.chunk_no = 0
 
 -- name: nodes
-SELECT t.node_hash FROM {tree} AS t
+-- $1: hash of a node, $2: how many nodes behind it.
+SELECT t.node_hash FROM {tree} AS t WHERE t.node_hash > $1 ORDER BY t.node_hash LIMIT $2
 
 -- name: set_roots
 -- $1: hashes of nodes, $2: whether they are roots.

@@ -94,7 +94,7 @@ fn within(
             let message = format!("there was no time for a call within {within} ms");
             return Err(Error::new(ErrorKind::ProviderTimeout, message));
         }
-        request.provider.timeout_ms = request.provider.timeout_ms.min(left);
+        request.provider.limits.within_ms = Some(left);
     }
     Ok(request)
 }
@@ -195,7 +195,7 @@ mod tests {
     #[test]
     fn the_time_is_that_of_all() {
         let call = |request: &GenerateRequest| {
-            assert!(request.provider.timeout_ms <= 900);
+            assert!(request.provider.allowed_ms() <= 900 && request.provider.timeout_ms == 1000);
             thread::sleep(Duration::from_millis(500));
             Ok(said(request))
         };

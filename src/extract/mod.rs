@@ -71,7 +71,7 @@ use confidence::ConfidenceSignals;
 use difference::AskedDifference;
 pub use observation::{ExtractObservation, ObservedPiece, observe};
 use score::{best_first, scores};
-use similarity::{ModelBudget, looked_at, similarities};
+use similarity::{ModelBudget, similarities, similarities_and_doubts};
 pub use wording::AnswerFormat;
 
 use crate::embed::Embedder;
@@ -215,7 +215,8 @@ fn found(
     }
     let calibration = embedder.calibration()?;
     let budget = ModelBudget { embedded: options.max_embedded, read: options.max_read };
-    let similarities = looked_at(&mut candidates, passages, embedder, (&calibration, budget))?;
+    let similarities =
+        similarities_and_doubts(&mut candidates, passages, embedder, (&calibration, budget))?;
     let scores = scores(&candidates, &similarities, &calibration);
     let order = best_first(&scores);
     let signals = ConfidenceSignals::gather(&candidates, &similarities, &scores, &calibration);

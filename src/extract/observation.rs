@@ -9,7 +9,7 @@
 use super::candidates::{Candidates, ParsedQuestion};
 use super::confidence::ConfidenceSignals;
 use super::score::{UnitSignals, scores, unit_signals};
-use super::similarity::{ModelBudget, looked_at};
+use super::similarity::{ModelBudget, similarities_and_doubts};
 use super::{Evidence, ExtractOptions, ExtractPassage, evidence};
 use crate::embed::Embedder;
 use crate::error::Result;
@@ -62,7 +62,8 @@ pub fn observe(
     }
     let calibration = embedder.calibration()?;
     let budget = ModelBudget { embedded: options.max_embedded, read: options.max_read };
-    let similarities = looked_at(&mut candidates, passages, embedder, (&calibration, budget))?;
+    let similarities =
+        similarities_and_doubts(&mut candidates, passages, embedder, (&calibration, budget))?;
     let scores = scores(&candidates, &similarities, &calibration);
     let confidence = ConfidenceSignals::gather(&candidates, &similarities, &scores, &calibration);
     let signals = unit_signals(&candidates, &similarities, &calibration.guess);

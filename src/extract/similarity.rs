@@ -95,8 +95,9 @@ pub(super) fn similarities(
     Ok(known)
 }
 
-/// [`similarities`], after which definitions that a reader doubts count as any other piece.
-pub(super) fn looked_at(
+/// Finds [`similarities`] and changes the candidates by them: a definition that the reader doubts counts as any other
+/// piece from then on.
+pub(super) fn similarities_and_doubts(
     candidates: &mut Candidates,
     passages: &[ExtractPassage],
     embedder: &mut dyn Embedder,

@@ -90,10 +90,37 @@ pub enum ToolCalling {
 }
 
 impl ProviderConfig {
-    /// What is left for the call itself of the limit for all of it, in milliseconds.
+    /// How long all of the call may take, in milliseconds: as long as the server allows, or as there is time for an answer
+    /// where that is less.
+    #[must_use]
+    pub fn allowed_ms(&self) -> u64 {
+        self.limits.within_ms.map_or(self.timeout_ms, |left| left.min(self.timeout_ms))
+    }
+
+    /// What is left for the call itself of [`allowed_ms`](Self::allowed_ms).
     #[must_use]
     pub fn call_ms(&self) -> u64 {
-        self.timeout_ms.saturating_sub(self.special.redact_took_ms)
+        self.allowed_ms().saturating_sub(self.special.redact_took_ms)
+    }
+
+    /// Whether the call is cut short by the time that there is for an answer, and not by the server's limit.
+    #[must_use]
+    pub fn is_cut_short(&self) -> bool {
+        self.allowed_ms() < self.timeout_ms
+    }
+
+    /// The limit that [`allowed_ms`](Self::allowed_ms) comes from, in words for a message: "timeout of 60000 ms", or
+    /// "the 450 ms that were left of budget.seconds, with timeout of 60000 ms".
+    #[must_use]
+    pub fn timeout_in_words(&self) -> String {
+        let timeout = format!("timeout of {} ms", self.timeout_ms);
+        match self.is_cut_short() {
+            false => timeout,
+            true => {
+                let left = self.allowed_ms();
+                format!("the {left} ms that were left of budget.seconds, with {timeout}")
+            }
+        }
     }
 
     /// Whether the model is to be offered tools in the way of its protocol. A local one is held to JSON by a grammar.
@@ -143,6 +170,8 @@ impl fmt::Debug for KeySource {
 pub struct CallLimits {
     /// Longest wait for the first piece of a streamed answer; `None`: the limit of the whole call.
     pub first_token_timeout_ms: Option<u64>,
+    /// What is left of the time for an answer that the call is part of; `None`: an answer may take any time.
+    pub within_ms: Option<u64>,
     /// Most calls at a time.
     pub max_concurrency: Option<u32>,
     /// Most calls that begin within a minute.

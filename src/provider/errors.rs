@@ -111,7 +111,7 @@ impl ErrorFormatter<'_> {
                 .hint(self.check("base_url, or raise connect_timeout")),
             CallFailure::Timeout => self
                 .says(kind, format_args!("did not answer within {}", self.timeout()))
-                .hint(format!("Raise timeout of server \"{}\".", self.provider.name)),
+                .hint(self.longer_timeout()),
             CallFailure::Silence => self
                 .says(kind, format_args!("wrote nothing within {}", self.first_token_timeout()))
                 .hint(format!("Raise first_token_timeout of server \"{}\".", self.provider.name)),
@@ -149,10 +149,17 @@ impl ErrorFormatter<'_> {
 
     /// The limit of the server, and what was left of it where personal data were looked for first.
     fn timeout(&self) -> String {
-        let ProviderConfig { timeout_ms, special, .. } = self.provider;
-        match special.redact_took_ms {
-            0 => format!("timeout of {timeout_ms} ms"),
-            took => format!("timeout of {timeout_ms} ms, of which redact_model took {took} ms"),
+        let limit = self.provider.timeout_in_words();
+        match self.provider.special.redact_took_ms {
+            0 => limit,
+            took => format!("{limit}, of which redact_model took {took} ms"),
+        }
+    }
+
+    fn longer_timeout(&self) -> String {
+        match self.provider.is_cut_short() {
+            false => format!("Raise timeout of server \"{}\".", self.provider.name),
+            true => "Raise budget.seconds of the answer.".to_owned(),
         }
     }
 

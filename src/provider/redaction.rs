@@ -142,7 +142,7 @@ impl Redactor<'_> {
         let read: Vec<String> = unless_gone(self.gone, |look| {
             texts.iter().map(|text| for_model(text, look)).collect()
         })?;
-        let within = Duration::from_millis(provider.timeout_ms);
+        let within = Duration::from_millis(provider.allowed_ms());
         let search = NameSearch { model, lane, texts: &read, within };
         let found = self.names.names(&search).map_err(|error| not_sent(error, &provider.name))?;
         if found.len() != texts.len() {
@@ -162,8 +162,7 @@ fn spend(provider: &mut ProviderConfig, took: Duration) -> Result<()> {
     if provider.call_ms() > 0 {
         return Ok(());
     }
-    let limit = provider.timeout_ms;
-    let message = format!("its redact_model took all of timeout of {limit} ms");
+    let message = format!("its redact_model took all of {}", provider.timeout_in_words());
     Err(Error::new(ErrorKind::ProviderTimeout, message).hint(format!(
         "Raise timeout of server \"{}\", or register a smaller token classifier.",
         provider.name
@@ -304,6 +303,14 @@ mod tests {
         let expected =
             "did not answer within timeout of 60000 ms, of which redact_model took 59100 ms";
         assert!(late.error.message().ends_with(expected), "{}", late.error);
+        provider.limits.within_ms = Some(59_200);
+        assert_eq!(provider.call_ms(), 100);
+        let late = ErrorFormatter { provider: &provider, key: &key, task: TASK }
+            .failure(CallFailure::Timeout);
+        let expected = "did not answer within the 59200 ms that were left of budget.seconds, with timeout of 60000 ms, \
+             of which redact_model took 59100 ms";
+        assert!(late.error.message().ends_with(expected), "{}", late.error);
+        provider.limits.within_ms = None;
         for took in [60_000, 60_001, u64::MAX] {
             let error = spend(&mut provider, Duration::from_millis(took)).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::ProviderTimeout);

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use postgres::Client;
 
 use super::at_work::number;
-use super::cluster::Cluster;
+use super::cluster::{Cluster, wait_for};
 use super::documents::{assert_fails, count};
 
 const SETUP: &str = "
@@ -116,6 +116,41 @@ fn a_graph_is_given_to_a_pipeline_that_has_chunks() {
         )
         .unwrap();
     assert!(count(&mut client, "SELECT count(*) FROM rag_graph('Gong')") > 0);
+}
+
+#[test]
+fn a_graph_that_is_dropped_keeps_no_lock_while_it_waits_for_one() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let mut client = cluster.connect();
+    client.batch_execute(SETUP).unwrap();
+    client.batch_execute(CREATE_SAYING).unwrap();
+    wait(&mut client);
+    // A successor that nobody fills.
+    client
+        .batch_execute(
+            "SELECT rag_alter_pipeline('band', refresh => 'manual', chunking => '{\"max_tokens\": 100}')",
+        )
+        .unwrap();
+    let mut reader = cluster.connect();
+    reader
+        .batch_execute("SET lock_timeout = '20s'; BEGIN; SELECT FROM band_rag_chunks_2_mentions")
+        .unwrap();
+    let mut other = cluster.connect();
+    let pid: i32 = other.query_one("SELECT pg_backend_pid()", &[]).unwrap().get(0);
+    let dropping = std::thread::spawn(move || {
+        other.batch_execute("SELECT rag_alter_pipeline('band', options => '{\"graph\": false}')")
+    });
+    let waiting = format!("SELECT count(*) FROM pg_locks WHERE NOT granted AND pid = {pid}");
+    assert!(wait_for(|| count(&mut client, &waiting) == 1));
+    // Whoever is waited for gets on with the rest of the graph, the chunks and the source.
+    for relation in ["band_rag_chunks_relations", "band_rag_chunks_mentions", "band_rag", "band"] {
+        reader.batch_execute(&format!("SELECT FROM {relation}")).unwrap();
+    }
+    reader.batch_execute("INSERT INTO band VALUES (9, 'It was Gong.'); COMMIT").unwrap();
+    let dropped = dropping.join().expect("no panic");
+    dropped.unwrap_or_else(|error| panic!("{error:?}"));
+    let left = "SELECT count(*) FROM pg_class WHERE relname ~ '_(mentions|relations)$' AND relname LIKE 'band%'";
+    assert_eq!(count(&mut client, left), 0);
 }
 
 #[test]

@@ -13,26 +13,13 @@ const MARK: &str = "---- example";
 /// Where the manual has its token classifier.
 const TOKEN_CLASSIFIER: &str = "/srv/models/distilbert-NER";
 
-/// The labels that it knows, and words by label.
-const LABELS: [&str; 5] = ["O", "B-PER", "I-PER", "B-ORG", "B-LOC"];
-const WORDS: [(&str, &str); 8] = [
-    ("steve", "B-PER"),
-    ("hillage", "I-PER"),
-    ("daevid", "B-PER"),
-    ("allen", "I-PER"),
-    ("gong", "B-ORG"),
-    ("arzachel", "B-ORG"),
-    ("melbourne", "B-LOC"),
-    ("canterbury", "B-LOC"),
-];
-
 #[test]
 fn every_example_of_the_manual_runs() {
     let default = "rag.embedding_model = 'multilingual-e5-small'";
     let Some(cluster) = Cluster::start(&[default]) else { return };
     // What examples add as a token classifier is a tiny model.
     let folder = cluster.folder().join("names");
-    if !token_classifier::make(&folder, &LABELS, &WORDS) {
+    if !token_classifier::make_of_bands(&folder) {
         return;
     }
     cluster.give(&folder);

@@ -86,7 +86,7 @@ fn relations_are_kept_with_the_words_that_state_them() {
     ] {
         client.batch_execute(statement).unwrap();
     }
-    assert_eq!(count(&mut client, "SELECT count(subject) FROM band_rag_chunks_2_extracted"), 1);
+    assert_eq!(count(&mut client, "SELECT count(subject) FROM band_rag_chunks_extracted"), 1);
     assert_eq!(text(&mut client, edge).split("; ").next(), Some("Gong"));
     assert_eq!(http.requests().len(), 2);
 
@@ -96,11 +96,11 @@ fn relations_are_kept_with_the_words_that_state_them() {
             "ALTER TABLE band ENABLE ROW LEVEL SECURITY; CREATE POLICY others ON band USING (id < 3); SET ROLE guest",
         )
         .unwrap();
-    assert_eq!(count(&mut client, "SELECT count(subject) FROM band_rag_chunks_2_extracted"), 0);
+    assert_eq!(count(&mut client, "SELECT count(subject) FROM band_rag_chunks_extracted"), 0);
     assert_eq!(count(&mut client, "SELECT count(*) FROM rag_graph('Gong', predicate => '{*}')"), 0);
     client
         .batch_execute(
-            "RESET ROLE; REVOKE SELECT ON band_rag_chunks_2_extracted FROM guest; SET ROLE guest",
+            "RESET ROLE; REVOKE SELECT ON band_rag_chunks_extracted FROM guest; SET ROLE guest",
         )
         .unwrap();
     assert_fails(
@@ -169,7 +169,7 @@ fn texts_are_read_for_one_generation_alone() {
     let new = "SELECT count(*) FROM rag.derivation_status WHERE generation = 2 AND state = 'live' AND missing = 0";
     assert!(wait_for(|| count(&mut client, new) == 1));
     assert_eq!(http.requests().len(), 3, "no text is paid for twice");
-    let kept = "SELECT count(DISTINCT content_hash) FROM band_rag_chunks_2_extracted";
+    let kept = "SELECT count(DISTINCT content_hash) FROM band_rag_chunks_extracted";
     assert_eq!(count(&mut client, kept), 3);
 }
 

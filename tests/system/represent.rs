@@ -262,7 +262,17 @@ fn descriptions_follow_their_pipeline() {
     let tables =
         "SELECT count(*) FROM pg_class WHERE relkind = 'r' AND relname LIKE '%representations'";
     assert_eq!(count(&mut client, tables), 1);
+    assert_eq!(count(&mut client, DESCRIBED), 2, "it has the name of the old one");
     assert_eq!(best(&mut client, "Where do interns park their bicycles?"), "1");
+    // What is taken away while a new generation is made is not there with it.
+    for statement in [
+        "SELECT rag_alter_pipeline('rules', chunking => '{\"max_tokens\": 100}')",
+        "SELECT rag_alter_pipeline('rules', options => '{\"represent\": false}')",
+        "CALL rag_run('rules')",
+    ] {
+        client.batch_execute(statement).unwrap();
+    }
+    assert_eq!(count(&mut client, tables), 0);
     client.batch_execute("SELECT rag_drop_pipeline('rules')").unwrap();
     assert_eq!(count(&mut client, tables), 0);
 }

@@ -235,7 +235,7 @@ fn another_template_and_another_model_ask_again() {
     client.batch_execute(r#"SELECT rag_alter_pipeline('reports', options => '{"contextual": "llm", "title": "title"}')"#).unwrap();
     client.batch_execute("RESET rag.llm").unwrap();
     client.batch_execute(RUN).unwrap();
-    let kept = "SELECT string_agg(concat_ws(' ', template, llm, line), ', ') FROM reports_rag_chunks_2_contexts";
+    let kept = "SELECT string_agg(concat_ws(' ', template, llm, line), ', ') FROM reports_rag_chunks_contexts";
     assert_eq!(text(&mut client, kept), "situate@0 writer/m The potter's furnace of Sarnen.");
     let contextual = "SELECT p.contextual || ' ' || d.kind || ' ' || d.options
                       FROM rag.pipeline p JOIN rag.derivation d ON d.pipeline = p.id";

@@ -75,6 +75,23 @@ fn an_authority_that_has_expired_is_said_to_have() {
 }
 
 #[test]
+fn a_certificate_that_is_revoked_is_not_accepted() {
+    let authority = Authority::new();
+    let taking = Taking::certified(&authority, "localhost", None);
+    let words =
+        |list: &str| format!("sslmode=verify-full sslrootcert={} sslcrl={list}", authority.file());
+    check(taking.clone(), &words(&authority.list(false, 4096)), (0, 1), REACHED);
+    let refused = |words: &str, hint: &str| {
+        let said = check(taking.clone(), words, (0, 0), NOT_ENCRYPTED);
+        assert!(said.contains(hint), "{said}");
+    };
+    refused(&words(&authority.list(true, 4096)), "is revoked");
+    refused(&words(&authority.list(false, 2020)), "a newer list of the authority");
+    let other = Authority::named("other");
+    refused(&words(&other.list(false, 4096)), "need a list of each authority");
+}
+
+#[test]
 fn each_host_is_reached_in_its_own_way() {
     let authority = Authority::new();
     let relay = Relay::start(Taking::certified(&authority, "localhost", None));

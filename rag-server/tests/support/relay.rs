@@ -4,7 +4,10 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 
-use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
+use rcgen::{
+    BasicConstraints, CertificateParams, CertificateRevocationListParams, DnType, IsCa, Issuer,
+    KeyIdMethod, KeyPair, RevokedCertParams,
+};
 use rustls::RootCertStore;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
@@ -16,6 +19,9 @@ use tokio_rustls::TlsAcceptor;
 /// What a client sends first that wants to speak TLS.
 const SSL_REQUEST: [u8; 8] = [0, 0, 0, 8, 4, 210, 22, 47];
 
+/// The serial number of each certificate that an authority signs.
+const NUMBER: u64 = 7;
+
 /// An authority, which signs certificates and writes them into a folder.
 pub struct Authority {
     folder: tempfile::TempDir,
@@ -26,13 +32,23 @@ pub struct Authority {
 impl Authority {
     /// One that nobody knows yet.
     pub fn new() -> Self {
-        Self::until(4096)
+        Self::with("authority", 4096)
+    }
+
+    /// One of another name than the others have.
+    pub fn named(name: &str) -> Self {
+        Self::with(name, 4096)
     }
 
     /// One whose own certificate is valid until a year begins.
     pub fn until(year: i32) -> Self {
+        Self::with("authority", year)
+    }
+
+    fn with(name: &str, year: i32) -> Self {
         let key = KeyPair::generate().unwrap();
         let mut params = CertificateParams::new(Vec::new()).unwrap();
+        params.distinguished_name.push(DnType::CommonName, name);
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         params.not_after = rcgen::date_time_ymd(year, 1, 1);
         let certificate = params.self_signed(&key).unwrap().pem();
@@ -53,8 +69,30 @@ impl Authority {
     /// A certificate for a host or a role, and its key, as PEM.
     pub fn certify(&self, name: &str) -> (String, String) {
         let key = KeyPair::generate().unwrap();
-        let params = CertificateParams::new(vec![name.to_owned()]).unwrap();
+        let mut params = CertificateParams::new(vec![name.to_owned()]).unwrap();
+        params.serial_number = Some(NUMBER.into());
         (params.signed_by(&key, &self.issuer).unwrap().pem(), key.serialize_pem())
+    }
+
+    /// The file of a list of what it has revoked: all that it has signed, or nothing. It is valid until a year begins.
+    pub fn list(&self, revokes_all: bool, until: i32) -> String {
+        let revoked = revokes_all.then(|| RevokedCertParams {
+            serial_number: NUMBER.into(),
+            revocation_time: rcgen::date_time_ymd(2010, 1, 1),
+            reason_code: None,
+            invalidity_date: None,
+        });
+        let list = CertificateRevocationListParams {
+            this_update: rcgen::date_time_ymd(2010, 1, 1),
+            next_update: rcgen::date_time_ymd(until, 1, 1),
+            crl_number: 1.into(),
+            issuing_distribution_point: None,
+            revoked_certs: revoked.into_iter().collect(),
+            key_identifier_method: KeyIdMethod::Sha256,
+        };
+        let file = self.path("root.crl");
+        std::fs::write(&file, list.signed_by(&self.issuer).unwrap().pem().unwrap()).unwrap();
+        file
     }
 
     /// `sslcert=... sslkey=...` of a certificate for a role.

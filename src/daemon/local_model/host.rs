@@ -214,14 +214,24 @@ impl WaitingCall<'_> {
             return Err(Error::new(ErrorKind::DaemonLost, "the client has gone"));
         }
         let provider = &self.request.provider;
-        let (took, whole) = (self.begun.elapsed(), Duration::from_millis(provider.timeout_ms));
+        let took = self.begun.elapsed();
         let first = provider.limits.first_token_timeout_ms.map(Duration::from_millis);
         match first.filter(|_| self.text.is_empty()) {
             Some(first) if took > first => {
-                Err(too_slow(&provider.name, "first_token_timeout", first))
+                let within = format!("{} s", first.as_secs_f64());
+                Err(too_slow(
+                    &provider.name,
+                    &within,
+                    "the option first_token_timeout of the server",
+                ))
             }
             _ if took > Duration::from_millis(provider.call_ms()) => {
-                Err(too_slow(&provider.name, "timeout", whole))
+                let seconds = Duration::from_millis(provider.timeout_ms).as_secs_f64();
+                let (within, limit) = match provider.is_cut_short() {
+                    false => (format!("{seconds} s"), "the option timeout of the server"),
+                    true => (provider.timeout_in_words(), "budget.seconds of the answer"),
+                };
+                Err(too_slow(&provider.name, &within, limit))
             }
             _ => Ok(()),
         }
@@ -232,11 +242,10 @@ impl WaitingCall<'_> {
     }
 }
 
-fn too_slow(server: &str, option: &str, limit: Duration) -> Error {
-    let seconds = limit.as_secs_f64();
-    let message = format!("local model of server \"{server}\" did not answer within {seconds} s");
+fn too_slow(server: &str, within: &str, limit: &str) -> Error {
+    let message = format!("local model of server \"{server}\" did not answer within {within}");
     Error::new(ErrorKind::ProviderTimeout, message).hint(format!(
-        "Reading a prompt takes a processor seconds for each thousand tokens. Raise the option {option} of the server, \
+        "Reading a prompt takes a processor seconds for each thousand tokens. Raise {limit}, \
          or give the model less to read (\"context\": {{\"max_tokens\": …}})."
     ))
 }

@@ -1,5 +1,7 @@
 //! `rag.derivation`: what is made of the chunks of pipelines, where that is kept, and how far it is.
 
+use std::ffi::CStr;
+
 use serde_json::Value as Json;
 
 use super::pipeline::Relation;
@@ -51,6 +53,19 @@ impl DerivationKind {
             DerivationKind::ColumnRelations => "relations",
             DerivationKind::ExtractedRelations => "extracted_relations",
             DerivationKind::Communities => "communities",
+        }
+    }
+
+    /// The end of the name of the table where it is kept, behind that of the chunks.
+    pub fn table_label(self) -> &'static CStr {
+        match self {
+            DerivationKind::ContextLines => c"contexts",
+            DerivationKind::Representations => c"representations",
+            DerivationKind::Tree => c"tree",
+            DerivationKind::Mentions => c"mentions",
+            DerivationKind::ColumnRelations => c"relations",
+            DerivationKind::ExtractedRelations => c"extracted",
+            DerivationKind::Communities => c"communities",
         }
     }
 

@@ -10,7 +10,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use pgrx::prelude::*;
-use pgrx::spi::quote_identifier;
+use pgrx::spi::{quote_identifier, quote_literal};
 use serde_json::{Value as Json, json};
 
 use super::table::{self, TableForm};
@@ -27,11 +27,18 @@ use crate::pg::server::sql::{self, query, render};
 const KIND: DerivationKind = DerivationKind::ColumnRelations;
 
 const FORM: TableForm = TableForm {
-    label: c"relations",
+    kind: KIND,
     definition: query!(column_relations.create_table),
     leaves: ("ARRAY[chunk_id]", "chunk_id"),
     comments: query!(column_relations.comment_table),
 };
+
+/// Keys of several columns whose words alone say where a part ends: each part is one word, or a UUID, which is always five.
+/// Letters beyond ASCII may be of a script that writes words without spaces.
+const WORDS: &str = concat!(
+    "^([A-Za-z0-9_]*[A-Za-z0-9][A-Za-z0-9_]*|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})",
+    "(, ([A-Za-z0-9_]*[A-Za-z0-9][A-Za-z0-9_]*|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}))*$",
+);
 
 /// Has a pipeline, which has a graph, keep what `wanted` says, or nothing of the kind any more.
 pub fn set(pipeline: &Pipeline, wanted: Option<&ColumnRelations>) -> Result<()> {
@@ -282,7 +289,8 @@ fn written_key(parts: &[String]) -> String {
     let part = |part: &String| render(query!(column_relations.key_part), &[("value", part)]);
     let parts: Vec<String> = parts.iter().map(part).collect();
     let parts = parts.join(" OPERATOR(pg_catalog.||) ', ' OPERATOR(pg_catalog.||) ");
-    render(query!(column_relations.key_of_several), &[("parts", &parts)])
+    let words = quote_literal(WORDS);
+    render(query!(column_relations.key_of_several), &[("parts", &parts), ("words", &words)])
 }
 
 /// Says once in a session that rows are called by their keys, since the column that names them cannot be read any more.

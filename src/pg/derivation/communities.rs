@@ -39,7 +39,7 @@ const EDGE_BYTES: usize = 80;
 const ALL: [u8; 1] = [1];
 
 const FORM: TableForm = TableForm {
-    label: c"communities",
+    kind: KIND,
     definition: query!(communities.create_table),
     leaves: (query!(communities.leaf), "chunk_id"),
     comments: query!(communities.comment_table),

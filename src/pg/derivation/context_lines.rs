@@ -37,7 +37,7 @@ const KIND: DerivationKind = DerivationKind::ContextLines;
 const LINE: &str = "line";
 
 const FORM: TableForm = TableForm {
-    label: c"contexts",
+    kind: KIND,
     definition: query!(context_lines.create_table),
     leaves: ("ARRAY[context_key]", "context_key"),
     comments: query!(context_lines.comment_table),

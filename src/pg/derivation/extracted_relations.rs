@@ -31,7 +31,7 @@ const KIND: DerivationKind = DerivationKind::ExtractedRelations;
 const RELATION: &str = "relation";
 
 const FORM: TableForm = TableForm {
-    label: c"extracted",
+    kind: KIND,
     definition: query!(extracted_relations.create_table),
     leaves: ("ARRAY[content_hash]", "content_hash"),
     comments: query!(extracted_relations.comment_table),

@@ -18,7 +18,7 @@ use crate::graph::relations::extract::ExtractChoice;
 use crate::graph::walk::most_chunks_of_entity;
 use crate::graph::{EntityExtractor, EntityMention, EntityOptions, NamingText};
 use crate::pg::catalog::derivation::{self, DerivationKind, StoredDerivation};
-use crate::pg::catalog::pipeline::{self, Pipeline, Relation};
+use crate::pg::catalog::pipeline::{Pipeline, Relation};
 use crate::pg::catalog::{locking, model};
 use crate::pg::changes::{intake, noted};
 use crate::pg::server::prepared;
@@ -29,11 +29,27 @@ use crate::text::token_labels::LabelledSpan;
 const KIND: DerivationKind = DerivationKind::Mentions;
 
 const FORM: TableForm = TableForm {
-    label: c"mentions",
+    kind: KIND,
     definition: query!(graph.create_table),
     leaves: ("ARRAY[chunk_id]", "chunk_id"),
     comments: query!(graph.comment_table),
 };
+
+/// The kinds of which an alteration to `option` drops what there is.
+pub fn dropped_by(option: &Json) -> Result<Vec<DerivationKind>> {
+    let wanted = EntityOptions::read(option)?;
+    let relations = wanted.as_ref().and_then(EntityOptions::column_relations);
+    let extract = wanted.as_ref().map(|it| &it.extract);
+    let dropped = [
+        (KIND, wanted.is_none()),
+        (DerivationKind::ColumnRelations, relations.is_none()),
+        (
+            DerivationKind::ExtractedRelations,
+            matches!(extract, None | Some(ExtractChoice::Dropped)),
+        ),
+    ];
+    Ok(dropped.into_iter().filter(|(_, is_dropped)| *is_dropped).map(|(kind, _)| kind).collect())
+}
 
 /// Has `option` hold for a pipeline of the caller, and for its successor: an object, or `false` or null for no
 /// graph. The chunks that are there get their mentions by whoever embeds changed rows; no text is embedded again.
@@ -43,8 +59,7 @@ const FORM: TableForm = TableForm {
 pub fn alter(pipeline: &Pipeline, option: &Json) -> Result<()> {
     let wanted = EntityOptions::read(option)?;
     let mut is_begun = false;
-    let generations: Vec<Pipeline> =
-        [pipeline.clone()].into_iter().chain(pipeline::successor(pipeline.id)?).collect();
+    let generations = table::generations(pipeline)?;
     lock_outdated(&generations, wanted.as_ref())?;
     for one in generations {
         if set(&one, option, wanted.as_ref())? {

@@ -14,7 +14,7 @@ use super::{
 };
 use crate::error::Result;
 use crate::pg::catalog::derivation::{self, DerivationKind};
-use crate::pg::catalog::pipeline::{self, Pipeline};
+use crate::pg::catalog::pipeline::Pipeline;
 use crate::pg::catalog::template;
 use crate::pg::changes::noted;
 use crate::pg::server::sql::{self, query, render};
@@ -26,29 +26,19 @@ use crate::representation::{self, RepresentOptions, RepresentingText, TEMPLATE};
 const KIND: DerivationKind = DerivationKind::Representations;
 
 const FORM: TableForm = TableForm {
-    label: c"representations",
+    kind: KIND,
     definition: query!(representations.create_table),
     leaves: ("ARRAY[content_hash]", "content_hash"),
     comments: query!(representations.comment_table),
 };
 
-/// Has `option` hold for a pipeline of the caller: an object, or `false` or null for nothing.
+/// Has `option` hold for a pipeline of the caller, and for its successor: an object, or `false` or null for nothing.
 pub fn alter(pipeline: &Pipeline, option: &Json) -> Result<()> {
-    let current = derivation::of(pipeline.id, KIND)?;
-    if matches!(option, Json::Null | Json::Bool(false)) {
-        derivation::remove(pipeline.id, KIND)?;
-        return current.map_or(Ok(()), |it| table::drop_table(&it.relation));
-    }
-    let option = complete(pipeline, option)?;
-    match current {
-        Some(current) => derivation::set(pipeline.id, KIND, &option, &current.relation.sql)?,
-        None => create(pipeline, &option)?,
-    }
-    if let Some(successor) = pipeline::successor(pipeline.id)? {
-        alter(&successor, &option)?;
-    }
-    noted::wake_at_commit();
-    Ok(())
+    let wanted = match option {
+        Json::Null | Json::Bool(false) => None,
+        option => Some(complete(pipeline, option)?),
+    };
+    table::alter(pipeline, KIND, wanted.as_ref(), create)
 }
 
 /// An error where `option` asks for something that cannot be; else the option with the name of the
@@ -73,7 +63,7 @@ pub fn inherit(successor: &Pipeline, old: &Pipeline) -> Result<()> {
 }
 
 fn create(pipeline: &Pipeline, option: &Json) -> Result<()> {
-    table::create_embedded(pipeline, &FORM, KIND, option)?;
+    table::create_embedded(pipeline, &FORM, option)?;
     noted::wake_at_commit();
     Ok(())
 }

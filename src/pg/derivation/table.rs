@@ -3,8 +3,6 @@
 //! They belong to the owner of the source and have the row-level security of the chunks: a role sees
 //! what was made of chunks if there is none among them that it does not see.
 
-use std::ffi::CStr;
-
 use serde_json::Value as Json;
 
 use crate::error::{Error, ErrorKind, Result};
@@ -18,8 +16,8 @@ use crate::pg::server::sql::{self, query, render};
 
 /// What a table is to be.
 pub struct TableForm {
-    /// The end of its name.
-    pub label: &'static CStr,
+    /// What is kept in it, after which it is called.
+    pub kind: DerivationKind,
     /// The statement that makes it.
     pub definition: &'static str,
     /// The keys of the chunks that a row was made of, its leaves, as an expression over its columns;
@@ -34,7 +32,7 @@ pub struct TableForm {
 pub fn create(pipeline: &Pipeline, form: &TableForm, values: &[(&str, &str)]) -> Result<String> {
     let source = SourceTable::describe(pipeline.source.oid)?;
     let chunks = pipeline.chunk_table.oid;
-    let bare = relation::name_beside(chunks, None, form.label);
+    let bare = relation::name_beside(chunks, None, form.kind.table_label());
     let table = relation::in_schema_of(chunks, &bare);
     let own = [("table", table.as_str()), ("chunk_table", &pipeline.chunk_table.sql)];
     let all: Vec<(&str, &str)> = own.iter().chain(values).copied().collect();
@@ -58,19 +56,14 @@ pub fn create(pipeline: &Pipeline, form: &TableForm, values: &[(&str, &str)]) ->
 }
 
 /// Makes a table whose rows have vectors, and are known by the `content_hash` of chunks, and keeps what is made there.
-pub fn create_embedded(
-    pipeline: &Pipeline,
-    form: &TableForm,
-    kind: DerivationKind,
-    option: &Json,
-) -> Result<()> {
+pub fn create_embedded(pipeline: &Pipeline, form: &TableForm, option: &Json) -> Result<()> {
     let model = model::find(Some(&pipeline.model))?;
     let (vector, dimension) = (sql::vector_schema()?, model.dimension.to_string());
     let values = [("vector", vector.as_str()), ("dimension", dimension.as_str())];
     let table = create(pipeline, form, &values)?;
     index_hashes(&pipeline.chunk_table)?;
-    derivation::set(pipeline.id, kind, option, &table)?;
-    let made = derivation::of(pipeline.id, kind)?.ok_or_else(|| {
+    derivation::set(pipeline.id, form.kind, option, &table)?;
+    let made = derivation::of(pipeline.id, form.kind)?.ok_or_else(|| {
         Error::new(ErrorKind::Internal, format!("the table {table} is not there"))
     })?;
     relation::index_vectors(&made.relation, "")
@@ -89,6 +82,28 @@ pub fn index_hashes(chunks: &Relation) -> Result<()> {
     sql::execute(&render(query!(derivation.create_hash_index), &values), &[]).map(drop)
 }
 
+/// A pipeline and its successor, if it has one.
+pub fn generations(pipeline: &Pipeline) -> Result<Vec<Pipeline>> {
+    Ok([pipeline.clone()].into_iter().chain(pipeline::successor(pipeline.id)?).collect())
+}
+
+/// Locks what of these kinds is made of a pipeline and its successor, so that it can be dropped: all of it together with the
+/// relations of both, since whoever has one of the tables may wait for another.
+pub fn lock_dropped(pipeline: &Pipeline, kinds: &[DerivationKind]) -> Result<()> {
+    let mut dropped = Vec::new();
+    for one in generations(pipeline)? {
+        let made = derivation::all(one.id)?.into_iter().filter(|it| kinds.contains(&it.kind));
+        let tables: Vec<Relation> = made.map(|it| it.relation).collect();
+        if !tables.is_empty() {
+            dropped.push((one, tables));
+        }
+    }
+    match dropped.is_empty() {
+        true => Ok(()),
+        false => locking::lock_for_drop(&dropped),
+    }
+}
+
 /// Has `option` hold for what is made of one kind for a pipeline of the caller, and for its successor: made as it says, by
 /// `create` where there is nothing yet, or, where it is `None`, not any more.
 pub fn alter(
@@ -97,7 +112,7 @@ pub fn alter(
     option: Option<&Json>,
     create: impl Fn(&Pipeline, &Json) -> Result<()>,
 ) -> Result<()> {
-    for one in [pipeline.clone()].into_iter().chain(pipeline::successor(pipeline.id)?) {
+    for one in generations(pipeline)? {
         match (derivation::of(one.id, kind)?, option) {
             (None, None) => {}
             (Some(current), None) => forget(&one, kind, current.relation)?,
@@ -111,7 +126,8 @@ pub fn alter(
     Ok(())
 }
 
-/// Drops what was made of one kind. A question locks the chunks before it, so all is locked together first.
+/// Drops what was made of one kind. A question locks the chunks before it, so all is locked together first, unless
+/// [`lock_dropped`] has done it already.
 pub fn forget(pipeline: &Pipeline, kind: DerivationKind, table: Relation) -> Result<()> {
     locking::lock_for_drop(&[(pipeline.clone(), vec![table.clone()])])?;
     derivation::remove(pipeline.id, kind)?;

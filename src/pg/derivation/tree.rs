@@ -37,7 +37,7 @@ const SUMMARY: &str = "summary";
 const DOCUMENTS: i64 = 16;
 
 const FORM: TableForm = TableForm {
-    label: c"tree",
+    kind: KIND,
     definition: query!(tree.create_table),
     leaves: ("leaves", "content_hash"),
     comments: query!(tree.comment_table),

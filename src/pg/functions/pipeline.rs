@@ -8,6 +8,7 @@ use crate::chunk::ChunkingOptions;
 use crate::chunk::context::CONTEXT_TOKENS;
 use crate::contextual::Contextual;
 use crate::error::{Error, ErrorKind, Result};
+use crate::pg::catalog::derivation::DerivationKind;
 use crate::pg::catalog::pipeline::{Pipeline, PipelineStage, RefreshMode};
 use crate::pg::catalog::source::SourceTable;
 use crate::pg::catalog::{activity, description, model, pipeline, question_defaults};
@@ -114,6 +115,21 @@ impl AlterOptions {
         let wanted = [&self.represent, &self.graph, &self.tree, &self.communities];
         wanted.into_iter().any(Option::is_some)
     }
+
+    /// What is to be made of the chunks no more.
+    fn dropped(&self) -> Result<Vec<DerivationKind>> {
+        let kinds = [
+            (&self.represent, DerivationKind::Representations),
+            (&self.tree, DerivationKind::Tree),
+            (&self.communities, DerivationKind::Communities),
+        ];
+        let is_none = |option: &Option<Value>| option.as_ref().is_some_and(|it| !it.is_object());
+        let mut dropped: Vec<_> =
+            kinds.into_iter().filter(|it| is_none(it.0)).map(|it| it.1).collect();
+        dropped
+            .extend(self.graph.as_ref().map(mentions::dropped_by).transpose()?.unwrap_or_default());
+        Ok(dropped)
+    }
 }
 
 #[pg_extern(sql = false)]
@@ -192,6 +208,7 @@ fn alter(
     }
     alter_shards(pipeline, given.shards.as_deref())?;
     derivation::check_new_refresh(pipeline, wanted.refresh)?;
+    derivation::table::lock_dropped(pipeline, &given.dropped()?)?;
     // Before a successor is made, which is to have the same.
     if let Some(option) = represent {
         representations::alter(pipeline, option)?;

@@ -201,13 +201,16 @@ impl<'a> FillProgress<'a> {
         FillProgress { pipeline, documents: 0, chunks: 0, said: Instant::now() }
     }
 
-    /// Adds to what is done: so many documents and chunks.
+    /// Adds to what is done: so many documents and chunks. Who does not know of chunks says 0, and they are not mentioned.
     pub fn advance(&mut self, documents: usize, chunks: usize) {
         self.documents += documents;
         self.chunks += chunks;
         if self.said.elapsed() >= NOTICE_EVERY {
             let FillProgress { pipeline, documents, chunks, .. } = self;
-            notice!("pipeline \"{pipeline}\": {documents} rows done, {chunks} chunks");
+            match chunks {
+                0 => notice!("pipeline \"{pipeline}\": {documents} rows done"),
+                _ => notice!("pipeline \"{pipeline}\": {documents} rows done, {chunks} chunks"),
+            }
             self.said = Instant::now();
         }
     }

@@ -7,6 +7,7 @@
 
 use super::fill;
 use crate::error::Result;
+use crate::pg::catalog::derivation::{self, StoredDerivation};
 use crate::pg::catalog::grants::Grants;
 use crate::pg::catalog::pipeline::{self, Pipeline, PipelineStage, RefreshMode};
 use crate::pg::catalog::{relation, view};
@@ -50,7 +51,7 @@ fn take_place(new: &Pipeline, old: &Pipeline) -> Result<()> {
         extracted_relations::inherit_rest(new, old)?;
     }
     // First, since dropping a pipeline's relations drops the pipeline.
-    let others = derived_table::of(old)?;
+    let (made, replaced) = (derivation::all(new.id)?, derivation::all(old.id)?);
     pipeline::forget_replaced(new.id, old.id)?;
     let view = {
         // All later requests for a lock wait behind this one: better give up soon, before a session
@@ -66,9 +67,17 @@ fn take_place(new: &Pipeline, old: &Pipeline) -> Result<()> {
         let lock = render(query!(generation.lock_for_exchange), &values);
         sql::execute(&lock, &[])?;
         triggers::drop_all(old)?;
-        others.iter().try_for_each(derived_table::drop_table)?;
+        // Those before the ones that they are made of.
+        for one in replaced.iter().rev() {
+            match made.iter().find(|it| it.kind == one.kind) {
+                Some(it) => take_name("TABLE", &it.relation, &one.relation)?,
+                None => derived_table::drop_table(&one.relation)?,
+            }
+        }
         let view = take_view(new, old)?;
         take_name("TABLE", &new.chunk_table, &old.chunk_table)?;
+        let is_new = |it: &&StoredDerivation| replaced.iter().all(|one| one.kind != it.kind);
+        made.iter().filter(is_new).try_for_each(|it| name_beside(new, it))?;
         take_name("VIEW", &new.content_view, &old.content_view)?;
         if old.refresh == RefreshMode::Sync {
             triggers::create_for_statement(new)?;
@@ -76,6 +85,13 @@ fn take_place(new: &Pipeline, old: &Pipeline) -> Result<()> {
         view
     };
     pipeline::take_name(new.id, old, view)
+}
+
+/// Calls a table after the chunks, by the name that they have by now.
+fn name_beside(new: &Pipeline, made: &StoredDerivation) -> Result<()> {
+    let name = relation::name_beside(new.chunk_table.oid, None, made.kind.table_label());
+    let values = [("kind", "TABLE"), ("relation", &*made.relation.sql), ("name", &name)];
+    sql::execute(&render(query!(generation.rename_relation), &values), &[]).map(drop)
 }
 
 /// Has the old view show the new chunks where its columns stay the same, since other views may use

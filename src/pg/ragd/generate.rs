@@ -8,8 +8,8 @@ use crate::error::{Error, Result};
 use crate::pg::ragd::{cache, client, trace};
 use crate::pg::server::error::unexpected;
 use crate::protocol::{
-    GenerateMany, GenerateRequest, Generated, Lane, Message, ProviderConfig, Request, Response,
-    SamplingParameters,
+    CallLimits, GenerateMany, GenerateRequest, Generated, Lane, Message, ProviderConfig, Request,
+    Response, SamplingParameters,
 };
 
 /// How a reply is chosen, and what it may take.
@@ -53,7 +53,7 @@ pub fn ask(request: GenerateRequest, context: &CallContext) -> Result<Generated>
 /// Has a language model write. A call that goes behind others is sent away by a provider that is
 /// busy, and made again when the provider says, as long as a call may take.
 fn call(request: &GenerateRequest, pipeline: i32) -> Result<Response> {
-    let end = Instant::now() + Duration::from_millis(request.provider.timeout_ms);
+    let end = Instant::now() + Duration::from_millis(request.provider.allowed_ms());
     let is_bulk = request.lane == Lane::Bulk;
     loop {
         let outcome = client::call_for(pipeline, &Request::Generate(request.clone()));
@@ -114,8 +114,8 @@ pub fn request(
     lane: Lane,
 ) -> GenerateRequest {
     let Sampling { parameters: sampling, max_tokens, within_ms } = sampling;
-    let timeout_ms = within_ms.map_or(provider.timeout_ms, |it| it.min(provider.timeout_ms));
-    let provider = ProviderConfig { timeout_ms, ..provider.clone() };
+    let limits = CallLimits { within_ms, ..provider.limits };
+    let provider = ProviderConfig { limits, ..provider.clone() };
     let (schema, tools) = (None, None);
     GenerateRequest { provider, messages, sampling, max_tokens, schema, tools, lane }
 }

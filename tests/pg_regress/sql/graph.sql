@@ -125,9 +125,9 @@ SELECT count(*) AS more FROM (TABLE band_rag_chunks_mentions EXCEPT TABLE before
 SELECT rag_alter_pipeline('band', options => '{"contextual": true, "title": "''Article '' || id"}');
 CALL rag_run('band');
 SELECT relation FROM rag.derivation;
-SELECT norm, mentions, start_char FROM band_rag_chunks_2_mentions WHERE norm LIKE 'article%' ORDER BY norm;
+SELECT norm, mentions, start_char FROM band_rag_chunks_mentions WHERE norm LIKE 'article%' ORDER BY norm;
 TRUNCATE band;
 CALL rag_run('band');
-SELECT count(*) FROM band_rag_chunks_2_mentions;
+SELECT count(*) FROM band_rag_chunks_mentions;
 SELECT rag_drop_pipeline('band');
 SELECT count(*) FROM pg_class WHERE relname LIKE 'band_rag%';

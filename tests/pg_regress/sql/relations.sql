@@ -108,7 +108,7 @@ SELECT DISTINCT predicate FROM report_rag_chunks_relations;
 -- A new generation has relations of its own, and rows that have a title are called by it.
 SELECT rag_alter_pipeline('report', options => '{"contextual": true, "title": "''Report of '' || id"}');
 CALL rag_run('report');
-SELECT subject_name, object_name FROM report_rag_chunks_2_relations ORDER BY 1, 2;
+SELECT subject_name, object_name FROM report_rag_chunks_relations ORDER BY 1, 2;
 SELECT options -> 'relations' ? 'author' AS has_new_name, options -> 'relations' ? 'engineer_id' AS has_old_name FROM rag.derivation WHERE kind = 'mentions';
 
 -- What cannot be.

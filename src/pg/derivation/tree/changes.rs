@@ -102,10 +102,7 @@ pub(super) fn prepare(
         }
     })?;
     if trees.state.is_none() {
-        let statement = render(query!(tree.nodes), &[("tree", relation)]);
-        let nodes = sql::rows(&statement, &[], |row| sql::required(row.get::<Vec<u8>>(1)?))?;
-        let nodes = nodes.into_iter().map(member).collect::<Result<Vec<_>>>()?;
-        add_candidates(pipeline.id, &nodes)?;
+        add_all_as_candidates(pipeline.id, relation)?;
     }
     let values = [("chunk_table", pipeline.chunk_table.sql.as_str())];
     let statement = render(query!(tree.first_chunks), &values);
@@ -138,6 +135,21 @@ pub(super) fn add_candidates(pipeline: i32, nodes: &[MemberHash]) -> Result<()> 
     }
     let arguments = [pipeline.into(), bytes(nodes).into()];
     as_superuser(|| sql::execute(query!(tree_change.add_candidates), &arguments)).map(drop)
+}
+
+/// Has all nodes that there are be looked at, some at a time.
+fn add_all_as_candidates(pipeline: i32, relation: &str) -> Result<()> {
+    let statement = render(query!(tree.nodes), &[("tree", relation)]);
+    let mut last = Vec::new();
+    loop {
+        look_around();
+        let arguments = [last.clone().into(), (CANDIDATES as i64).into()];
+        let nodes = sql::rows(&statement, &arguments, |row| sql::required(row.get::<Vec<u8>>(1)?))?;
+        let Some(behind) = nodes.last() else { return Ok(()) };
+        last.clone_from(behind);
+        let nodes = nodes.into_iter().map(member).collect::<Result<Vec<_>>>()?;
+        add_candidates(pipeline, &nodes)?;
+    }
 }
 
 /// Keeps the roots of documents whose trees are whole, and forgets that these have changed. To be called as the owner of

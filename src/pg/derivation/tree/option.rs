@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 use super::{FORM, KIND, changes, document_keys};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::owner::as_owner;
-use crate::pg::catalog::pipeline::{self, Pipeline};
+use crate::pg::catalog::pipeline::Pipeline;
 use crate::pg::catalog::{derivation, locking};
 use crate::pg::derivation::{check_refresh, table, writer_named};
 use crate::pg::server::sql::{self, query, render};
@@ -20,10 +20,7 @@ pub fn alter(pipeline: &Pipeline, option: &Json) -> Result<()> {
         Some(wanted) => Some(complete(pipeline, option, wanted)?),
         None => None,
     };
-    let pipelines = || -> Result<Vec<Pipeline>> {
-        Ok([pipeline.clone()].into_iter().chain(pipeline::successor(pipeline.id)?).collect())
-    };
-    for one in pipelines()? {
+    for one in table::generations(pipeline)? {
         let current = derivation::of(one.id, KIND)?;
         if let (Some(it), Some(new)) = (&current, &option)
             && is_written(&it.options)?
@@ -45,7 +42,7 @@ pub fn alter(pipeline: &Pipeline, option: &Json) -> Result<()> {
     table::alter(pipeline, KIND, option.as_ref(), |one, option| create(one, option).map(drop))?;
     if option.is_none() {
         // Whoever marks documents or makes trees has a lock on the chunks: now that all is locked, nobody waits for a row.
-        pipelines()?.iter().try_for_each(|one| changes::forget(one.id))?;
+        table::generations(pipeline)?.iter().try_for_each(|one| changes::forget(one.id))?;
     }
     Ok(())
 }
@@ -64,7 +61,7 @@ fn create(pipeline: &Pipeline, option: &Json) -> Result<String> {
     // Who stores chunks at this moment may have seen no trees, and marks nothing. Those chunks are there once it has ended,
     // and who comes later sees the trees.
     locking::lock_against_writers(&pipeline.chunk_table)?;
-    table::create_embedded(pipeline, &FORM, KIND, option)?;
+    table::create_embedded(pipeline, &FORM, option)?;
     let made = derivation::of(pipeline.id, KIND)?
         .ok_or_else(|| Error::new(ErrorKind::Internal, "the table of trees is not there"))?;
     let tree = made.relation.sql;

@@ -14,6 +14,7 @@ const MOST: u32 = 100_000;
 pub fn limits(options: &OptionList) -> Result<CallLimits> {
     Ok(CallLimits {
         first_token_timeout_ms: options.given_milliseconds("first_token_timeout")?,
+        within_ms: None,
         max_concurrency: count(options, "max_concurrency")?,
         requests_per_minute: count(options, "requests_per_minute")?,
     })
