@@ -100,6 +100,18 @@ fn nothing_else_is_read_once_the_reader_is_sure() {
 }
 
 #[test]
+fn what_a_sure_reader_has_not_read_is_not_quoted() {
+    let contents = [
+        "The warranty of the keyboard K100 is two years.",
+        "The battery of the keyboard K100 lasts for 80 hours.",
+    ];
+    let mut model = Knowing { odds: 20.0, ..Knowing::of("years", true) };
+    let question = "How long is the warranty of the keyboard K100?";
+    let found = extract(question, &found(&contents), &mut model, &Default::default()).unwrap();
+    assert_eq!((model.read.len(), found.evidence.len()), (1, 1), "{found:?}");
+}
+
+#[test]
 fn what_the_reader_says_hardly_answers_is_not_quoted_beside_the_best() {
     let contents = ["Masons came from Kells. They rebuilt the church of the abbey in a year."];
     let question = "Who rebuilt the church of the abbey?";
