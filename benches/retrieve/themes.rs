@@ -1,9 +1,11 @@
 //! Questions for the whole of a chapter: how much of it is read with summaries of trees and without, at equal tokens.
 //!
 //! The set is made of the manual of PostgreSQL by section: the sections whose keys begin alike are a chapter, and each
-//! chapter is a row. Of each one question is asked, "Give an overview of" its title. What an answer is to cover are the
-//! sections of the chapter to which the index of the manual points, which its authors judged worth finding. One is
-//! covered where something of it is read: a chunk, or a sentence that a summary quotes.
+//! chapter is a row. Of each two questions are asked, for an overview of what its title says and for its main points. What
+//! an answer is to cover are the sections of the chapter to which the index of the manual points, which its authors judged worth
+//! finding. One is covered where something of it is read: a chunk, or a sentence that a summary quotes.
+//!
+//! How summaries are chosen was tuned on every second chapter, and is judged on the others.
 
 use std::collections::{BTreeMap, HashSet};
 use std::ops::{Range, RangeInclusive};
@@ -23,6 +25,9 @@ const SECTIONS: RangeInclusive<usize> = 5..=45;
 
 /// Fewest sections of it that are to be covered.
 const FEWEST_JUDGED: usize = 3;
+
+/// What is asked of a chapter, with X in the place of its title.
+const QUESTIONS: [&str; 2] = ["Give an overview of X.", "What are the main points of X?"];
 
 /// Tokens that are read for a question.
 const BUDGETS: [i32; 3] = [250, 500, 1000];
@@ -55,13 +60,25 @@ pub fn measure(cluster: &Cluster, folder: &Path, report: &mut Report) -> Result<
     let asked: Vec<&Chapter> =
         chapters.iter().filter(|it| it.judged.len() >= FEWEST_JUDGED).collect();
     let judged: usize = asked.iter().map(|it| it.judged.len()).sum();
-    report.note(&format!("{} questions, {judged} sections that are to be covered", asked.len()));
+    report.note(&format!("{} chapters, {judged} sections that are to be covered", asked.len()));
+    for (half, first) in [("tuned", 0), ("kept", 1)] {
+        let chapters: Vec<&Chapter> = asked.iter().copied().skip(first).step_by(2).collect();
+        let questions = chapters.len() * QUESTIONS.len();
+        report.note(&format!("{half}: {} chapters, {questions} questions", chapters.len()));
+        report.table(&compared(&mut client, &chapters)?);
+    }
+    Ok(())
+}
+
+/// What is covered of some chapters in each way, and for how many questions that is more or less than in the first.
+fn compared(client: &mut Client, chapters: &[&Chapter]) -> Result<Table> {
     let mut table =
         Table::new(["tokens", "way", "sections covered", "of its chapter", "better", "worse"]);
     for tokens in BUDGETS {
         let mut first: Vec<f64> = Vec::new();
         for (name, options) in ways(tokens) {
-            let read = asked.iter().map(|chapter| read(&mut client, chapter, &options));
+            let asked = chapters.iter().flat_map(|it| QUESTIONS.map(|words| (*it, words)));
+            let read = asked.map(|(chapter, words)| read(client, chapter, words, &options));
             let shares = read.collect::<Result<Vec<(f64, f64)>>>()?;
             let covered: Vec<f64> = shares.iter().map(|(covered, _)| *covered).collect();
             let own: Vec<f64> = shares.iter().map(|(_, own)| *own).collect();
@@ -84,8 +101,7 @@ pub fn measure(cluster: &Cluster, folder: &Path, report: &mut Report) -> Result<
             }
         }
     }
-    report.table(&table);
-    Ok(())
+    Ok(table)
 }
 
 /// The chapters of a manual, a row each, in the order of their keys.
@@ -147,8 +163,13 @@ fn fill(client: &mut Client, chapters: &[Chapter], report: &mut Report) -> Resul
 }
 
 /// Which share of a chapter's judged sections is covered by what is read, and which share of that is of the chapter.
-fn read(client: &mut Client, chapter: &Chapter, options: &Value) -> Result<(f64, f64)> {
-    let question = format!("Give an overview of {}.", chapter.title);
+fn read(
+    client: &mut Client,
+    chapter: &Chapter,
+    words: &str,
+    options: &Value,
+) -> Result<(f64, f64)> {
+    let question = words.replace('X', &chapter.title);
     let query = "SELECT context::text FROM rag_answer_details($1, 'doc', k => 50, options => $2::text::jsonb)";
     let row = client.query_one(query, &[&question, &options.to_string()])?;
     let context: Value = serde_json::from_str(row.get(0))?;

@@ -32,6 +32,14 @@ SELECT pg_catalog.count(c.id) FROM gone LEFT JOIN rag.eval_case AS c ON c.eval_s
 -- $1: name of an evaluation set.
 SELECT id, question, answers, relevant, filter FROM rag.eval_case WHERE eval_set OPERATOR(pg_catalog.=) $1 ORDER BY id
 
+-- name: answered_cases
+-- Questions of an evaluation set with the first answer that is expected. $1: its name, $2: how many.
+SELECT c.question, c.answers[1]
+FROM rag.eval_case AS c
+WHERE c.eval_set OPERATOR(pg_catalog.=) $1 AND c.answers[1] OPERATOR(pg_catalog.<>) ''::pg_catalog.text
+ORDER BY c.id
+LIMIT $2
+
 -- name: cases_replace
 -- $1: name of an evaluation set, $2: cases as JSON objects, whose labels are all different.
 INSERT INTO rag.eval_case (eval_set, label, question, answers, relevant, filter)

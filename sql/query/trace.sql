@@ -9,6 +9,18 @@ INSERT INTO rag.trace_log (id, owner, pipeline, strategy, llm, question, answer,
                            steps, embedding_tokens, llm_calls, llm_tokens, cache_hits, cost, ms, cached_tokens)
 VALUES ($1, $2::name, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16::numeric, $17, $18)
 
+-- name: liked
+-- Questions with answers that were rated above the middle, the best rated and then the newest first, as the caller sees them.
+-- $1: the caller, which trusts the roles that were answered, $2: names of pipelines, $3: how many.
+SELECT l.question, l.answer
+FROM rag.answer_log AS l
+JOIN rag.trace_log AS t ON t.id OPERATOR(pg_catalog.=) l.trace_id
+WHERE l.pipeline OPERATOR(pg_catalog.=) ANY ($2) AND l.rating OPERATOR(pg_catalog.>) 0.5::pg_catalog.float4
+  AND NOT l.refused AND l.question IS NOT NULL AND l.answer OPERATOR(pg_catalog.<>) ''::pg_catalog.text
+  AND rag.trusts($1, t.owner_id)
+ORDER BY l.rating DESC, l.answered_at DESC, l.trace_id
+LIMIT $3
+
 -- name: is_seen
 SELECT EXISTS (SELECT FROM rag.trace_log WHERE id OPERATOR(pg_catalog.=) $1)
 

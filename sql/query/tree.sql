@@ -50,7 +50,7 @@ SELECT c.chunk_id FROM {chunk_table} AS c WHERE c.chunk_no = 0
 SELECT DISTINCT n.chunk_id
 FROM {chunk_table} AS c
 JOIN {chunk_table} AS n ON {same_document}
-WHERE c.chunk_id = ANY ($1) AND n.chunk_no = 0
+WHERE c.chunk_id OPERATOR(pg_catalog.=) ANY ($1) AND n.chunk_no OPERATOR(pg_catalog.=) 0
 
 -- name: nodes
 -- $1: hash of a node, $2: how many nodes behind it.
@@ -182,19 +182,38 @@ NOT EXISTS (SELECT FROM pg_catalog.unnest(t.leaves) AS leaf (hash)
                               JOIN {view} AS v ON v.chunk_id OPERATOR(pg_catalog.=) c.chunk_id
                               WHERE c.content_hash OPERATOR(pg_catalog.=) leaf.hash AND {filter}))
 
--- name: nearest
--- Summaries that are nearest to a question, of which the caller sees each leaf and the filter lets each pass: node,
--- summary and cosine similarity. $1: the question's vector, $2: how many, $3: the filter's values.
-SELECT n.node_hash, n.content, n.similarity
-FROM (SELECT t.node_hash, t.content, 1 OPERATOR(pg_catalog.-) (t.embedding OPERATOR({vector}.<=>) $1) AS similarity
-      FROM {tree} AS t
-      WHERE t.embedding IS NOT NULL AND {seen}
-      ORDER BY t.embedding OPERATOR({vector}.<=>) $1
-      LIMIT $2) AS n
-ORDER BY n.similarity DESC, n.node_hash
+-- name: above_found
+-- Summaries of what has the most of the chunks that a question has found, of which the caller sees each leaf and the filter
+-- lets each pass: node, summary and cosine similarity. A chunk counts by its rank, as in reciprocal rank fusion.
+-- $1: the question's vector, $2: how many, $3: the filter's values, $4: the chunks, best first, $5: roots of their documents.
+WITH RECURSIVE found AS MATERIALIZED (
+    SELECT c.content_hash AS hash, pg_catalog.sum(1.0 OPERATOR(pg_catalog./) (60 OPERATOR(pg_catalog.+) f.rank)) AS mass
+    FROM pg_catalog.unnest($4::pg_catalog.int8[]) WITH ORDINALITY AS f (chunk_id, rank)
+    JOIN {chunk_table} AS c ON c.chunk_id OPERATOR(pg_catalog.=) f.chunk_id
+    GROUP BY c.content_hash
+), reached AS (
+    SELECT t.node_hash, t.level, t.children, t.leaves
+    FROM {tree} AS t
+    WHERE t.node_hash OPERATOR(pg_catalog.=) ANY ($5::pg_catalog.bytea[])
+    UNION
+    SELECT t.node_hash, t.level, t.children, t.leaves
+    FROM reached AS r
+    CROSS JOIN LATERAL pg_catalog.unnest(r.children) AS child (hash)
+    JOIN {tree} AS t ON t.node_hash OPERATOR(pg_catalog.=) child.hash
+    WHERE r.level OPERATOR(pg_catalog.>) 1
+      AND t.leaves OPERATOR(pg_catalog.&&) ARRAY(SELECT f.hash FROM found AS f)
+)
+SELECT t.node_hash, t.content, 1 OPERATOR(pg_catalog.-) (t.embedding OPERATOR({vector}.<=>) $1) AS similarity
+FROM (SELECT r.node_hash, (SELECT pg_catalog.sum(f.mass) FROM found AS f WHERE f.hash OPERATOR(pg_catalog.=) ANY (r.leaves)) AS mass
+      FROM reached AS r) AS n
+JOIN {tree} AS t ON t.node_hash OPERATOR(pg_catalog.=) n.node_hash
+WHERE t.embedding IS NOT NULL AND {seen}
+ORDER BY n.mass DESC, t.level DESC, t.node_hash
+LIMIT $2
 
 -- name: nearest_below
--- As `nearest`, from the roots down: of the roots, and then of the children of those that were kept, the nearest are kept.
+-- As `above_found`, but those that are nearest to the question, from the roots down: of the roots, and then of the children of
+-- those that were kept, the nearest are kept.
 -- $4: how many of a level.
 WITH RECURSIVE reached AS (
     (SELECT t.node_hash, t.level, t.children, t.content, 1 OPERATOR(pg_catalog.-) (t.embedding OPERATOR({vector}.<=>) $1) AS similarity

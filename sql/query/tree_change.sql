@@ -65,6 +65,10 @@ DELETE FROM rag.tree_root WHERE pipeline = $1
 -- $1: pipeline, $2: hashes of nodes. Those of them that are roots of documents.
 SELECT DISTINCT r.root FROM rag.tree_root AS r WHERE r.pipeline = $1 AND r.root = ANY ($2)
 
+-- name: roots_of
+-- $1: pipeline, $2: first chunks of documents. The roots of these.
+SELECT DISTINCT r.root FROM rag.tree_root AS r WHERE r.pipeline = $1 AND r.first_chunk = ANY ($2)
+
 -- name: add_candidates
 -- $1: pipeline, $2: hashes of nodes that may be of no tree.
 INSERT INTO rag.tree_candidate (pipeline, node_hash)

@@ -6,6 +6,7 @@
 
 pub mod citation;
 pub mod draft;
+pub mod example;
 pub mod fallback;
 pub mod form;
 pub mod json_text;

@@ -13,6 +13,9 @@ use crate::options::out_of_range;
 use crate::prompt::sampling::{SamplingOptions, SamplingParameters, SamplingPreset};
 use crate::text::marker::markers;
 
+/// Most examples of a prompt.
+const MOST_EXAMPLES: u32 = 20;
+
 /// Longest mark of own knowledge, in characters.
 const LONGEST_MARK: usize = 100;
 
@@ -56,6 +59,10 @@ pub struct AnswerOptions {
     pub schema: Option<Map<String, Value>>,
     /// Whether the language model may use what it knows itself, and marks it.
     pub own_knowledge: bool,
+    /// How many questions of the past are shown with their answers, as examples.
+    pub examples: u32,
+    /// The evaluation set whose questions are examples as well, with the answers that are expected.
+    pub example_set: Option<String>,
     /// Parameters of sampling that go together.
     pub preset: Option<SamplingPreset>,
     /// Sampling temperature of a language model.
@@ -109,6 +116,7 @@ impl AnswerOptions {
         self.sampling()?;
         self.fallback.check()?;
         self.check_own_knowledge()?;
+        self.check_examples()?;
         share("answer.min_confidence", self.min_confidence)?;
         share("answer.cache_similarity", self.cache_similarity)
     }
@@ -125,6 +133,21 @@ impl AnswerOptions {
                 "the option \"answer.own_knowledge\" and the strategy \"{strategy}\" exclude each other"
             ))
             .hint("Strategies that have it: auto, compact.")),
+            _ => Ok(()),
+        }
+    }
+
+    /// An error where more examples are wanted than there may be, or a set of them and no number.
+    fn check_examples(&self) -> Result<()> {
+        if self.examples > MOST_EXAMPLES {
+            let range = format!("between 0 and {MOST_EXAMPLES}");
+            return Err(out_of_range("answer.examples", range, self.examples));
+        }
+        match (self.examples, &self.example_set) {
+            (0, Some(_)) => Err(Error::invalid(
+                "the option \"answer.example_set\" goes with \"answer.examples\"",
+            )
+            .hint("Say how many examples are shown: {\"answer\": {\"examples\": 3, \"example_set\": \"...\"}}.")),
             _ => Ok(()),
         }
     }
@@ -267,6 +290,16 @@ mod tests {
             "answer",
             json!({"own_knowledge": true, "strategy": "refine"}),
             "the option \"answer.own_knowledge\" and the strategy \"refine\" exclude each other",
+        );
+        check(
+            "answer",
+            json!({"examples": 21}),
+            "option \"answer.examples\" must be between 0 and 20, not 21",
+        );
+        check(
+            "answer",
+            json!({"example_set": "support"}),
+            "the option \"answer.example_set\" goes with \"answer.examples\"",
         );
         for mark in ["", " ", "see [1]", "a\nb"] {
             check(

@@ -7,7 +7,7 @@
 //! One piece answers most questions. Another is quoted with it if it is about as good, or holds a word of
 //! the question that none before it holds; but nothing twice, no code that no sentence announces, no
 //! announcement of what is not there, no code twice, no row beside the one that names what is asked for, nothing of which a reader says that
-//! it hardly answers, and a sentence that takes up what another said only with that. An item of a numbered list brings the list.
+//! it hardly answers or that it has not read, and a sentence that takes up what another said only with that. An item of a numbered list brings the list.
 
 use std::cmp::Reverse;
 
@@ -52,7 +52,10 @@ pub(super) fn choose<'a>(
 ) -> Vec<ChosenUnit<'a>> {
     let mut choice = UnitChoice { candidates, passages, chosen: Vec::new() };
     let best = order.first().map_or(0.0, |index| scores[*index]);
-    let may_answer = |index: usize, least: f32| read[index].is_none_or(|it| it.evidence >= least);
+    let is_read = read.iter().any(Option::is_some);
+    // What a reader has not read, it was not asked, since it was sure of another piece or promised less.
+    let may_answer =
+        |index: usize, least: f32| read[index].map_or(!is_read, |it| it.evidence >= least);
     for &index in order.iter().take_while(|index| scores[**index] >= best - options.margin) {
         if choice.chosen.len() >= options.max_sentences.max(1) {
             break;

@@ -122,7 +122,8 @@ pub struct ExtractOptions {
     pub close_margin: f32,
     /// Most pieces that are embedded.
     pub max_embedded: usize,
-    /// Most passages that are read, where the model has a reader; then no piece is embedded. Of short ones more are.
+    /// Most passages that are read, where the model has a reader; then no piece is embedded. Of short ones more are, and fewer
+    /// where the reader is sure of one.
     pub max_read: usize,
     /// What markup the answer has.
     pub format: AnswerFormat,

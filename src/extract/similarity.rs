@@ -9,8 +9,8 @@
 //! answers are nearly as good as with all. One pass of the model over a candidate gives its
 //! vector and those of its words.
 //!
-//! Where the model has a reader, that reads the question with each of the most promising passages instead, and
-//! says of all their candidates whether they answer.
+//! Where the model has a reader, that reads the question with one of the most promising passages after the other instead, and
+//! says of all their candidates whether they answer, until it is sure of one.
 
 use std::ops::Range;
 
@@ -33,6 +33,10 @@ const DEVIATIONS: f32 = 4.0;
 /// Bytes of a passage that are read. Chunks of the usual sizes are read as a whole, of longer ones the most
 /// promising part.
 const MOST_READ: usize = 3000;
+
+/// Log odds from which on a reader is sure that a piece answers. What else was found is not read then, since it would
+/// hardly change the answer: docs/answers.md has how often it does. That the piece holds the answer itself tells no more.
+const SURE: f32 = 4.0;
 
 /// Similarities with the question, on the scale of the model's [`Calibration`].
 #[derive(Clone, Debug, PartialEq)]
@@ -74,7 +78,7 @@ pub(super) fn similarities(
     let mut promising = best_first(&scores(candidates, &known, calibration));
     if calibration.reader.is_some() && budget.read > 0 {
         let chosen = promising_stretches(candidates, passages, &promising, budget.read);
-        if let Some(scores) = span_scores(candidates, passages, &chosen, embedder)? {
+        if let Some(scores) = read_until_sure(candidates, passages, &chosen, embedder)? {
             known.span_scores = scores;
             return Ok(known);
         }
@@ -233,41 +237,59 @@ fn stretch_around(
     }
 }
 
-/// What the reader says of each candidate of `stretches`, which it sees between the others of its passage, under its
-/// heading; `None` where there is no reader.
-fn span_scores(
+/// What the reader says of each candidate that it has read, where it reads one of `stretches` after the other until it is
+/// sure of a candidate; `None` where there is no reader.
+fn read_until_sure(
     candidates: &Candidates,
     passages: &[ExtractPassage],
     stretches: &[PassageStretch],
     embedder: &mut dyn Embedder,
 ) -> Result<Option<Vec<Option<SpanScores>>>> {
-    let spanned = |stretch: &PassageStretch| {
-        let passage = &passages[stretch.passage];
-        let opening = opening(passage.heading);
-        let place = |it: &UnitCandidate| {
-            let Range { start, end } = it.unit.range();
-            let moved = |at: usize| opening.len() + at - stretch.bytes.start;
-            moved(start)..moved(end)
+    let mut scores = vec![None; candidates.all.len()];
+    for stretch in stretches {
+        let Some(read) = span_scores(candidates, passages, stretch, embedder)? else {
+            return Ok(None);
         };
-        let spans = candidates.all[stretch.candidates.clone()].iter().map(place).collect();
-        Spanned { text: opening.clone() + &passage.content[stretch.bytes.clone()], spans }
+        let is_sure = read.iter().any(|it| it.evidence >= SURE);
+        for (score, read) in scores[stretch.candidates.clone()].iter_mut().zip(read) {
+            *score = Some(read);
+        }
+        if is_sure {
+            break;
+        }
+    }
+    Ok(Some(scores))
+}
+
+/// What the reader says of each candidate of `stretch`, which it sees between the others, under the heading of their
+/// passage; `None` where there is no reader.
+fn span_scores(
+    candidates: &Candidates,
+    passages: &[ExtractPassage],
+    stretch: &PassageStretch,
+    embedder: &mut dyn Embedder,
+) -> Result<Option<Vec<SpanScores>>> {
+    let passage = &passages[stretch.passage];
+    let opening = opening(passage.heading);
+    let place = |it: &UnitCandidate| {
+        let Range { start, end } = it.unit.range();
+        let moved = |at: usize| opening.len() + at - stretch.bytes.start;
+        moved(start)..moved(end)
     };
-    let texts: Vec<Spanned> = stretches.iter().map(spanned).collect();
-    let found = match embedder.score_spans(&candidates.question.text, &texts) {
+    let spans: Vec<Range<usize>> =
+        candidates.all[stretch.candidates.clone()].iter().map(place).collect();
+    let count = spans.len();
+    let text = Spanned { text: opening.clone() + &passage.content[stretch.bytes.clone()], spans };
+    let found = match embedder.score_spans(&candidates.question.text, &[text]) {
         Ok(found) => found,
         Err(error) if error.kind() == ErrorKind::Unsupported => return Ok(None),
         Err(error) => return Err(error),
     };
-    let read: Vec<usize> = stretches.iter().flat_map(|it| it.candidates.clone()).collect();
-    if found.len() != read.len() {
-        let message = format!("{} scores for {} places", found.len(), read.len());
+    if found.len() != count {
+        let message = format!("{} scores for {count} places", found.len());
         return Err(Error::new(ErrorKind::Internal, message));
     }
-    let mut scores = vec![None; candidates.all.len()];
-    for (index, score) in read.into_iter().zip(found) {
-        scores[index] = Some(score);
-    }
-    Ok(Some(scores))
+    Ok(Some(found))
 }
 
 fn vector_of(candidates: &Candidates, embedder: &mut dyn Embedder) -> Result<Vec<f32>> {

@@ -72,6 +72,7 @@ pub fn messages(
         ("frame", Value::Text(frame_of(sources, &mark))),
         ("no_answer", text(NO_ANSWER)),
         ("own_knowledge", text("")),
+        ("examples", text("")),
     ];
     template.render(&values, &["question", "sources"])
 }

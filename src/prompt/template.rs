@@ -42,7 +42,10 @@ pub const VARIABLES: [(&str, &str); 19] = [
     ("notes", "what was written in earlier calls for the same answer, between such lines, too"),
     ("claims", "the numbered claims of an answer, between such lines, too"),
     ("tables", "definitions of the tables that may be read, between such lines, too"),
-    ("examples", "questions of the past with queries that answer them, between such lines, too"),
+    (
+        "examples",
+        "questions of the past with answers, or with queries that answer them, between such lines, too",
+    ),
     ("actions", "the steps that an agent may take, a line each"),
     ("predicates", "what relations may be called: the name of each; none where that is free"),
 ];

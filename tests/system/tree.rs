@@ -348,7 +348,7 @@ fn a_run_reads_what_has_changed_and_no_other_document() {
 }
 
 #[test]
-fn from_the_root_down_an_unlimited_beam_finds_what_all_levels_have() {
+fn from_the_root_down_an_unlimited_beam_finds_the_nearest_of_all_levels() {
     let Some(cluster) = Cluster::start(&[]) else { return };
     let mut client = cluster.connect();
     client.batch_execute(SETUP).unwrap();
@@ -371,12 +371,17 @@ fn from_the_root_down_an_unlimited_beam_finds_what_all_levels_have() {
                RETURN (SELECT jsonb_agg(c -> 'summary_id')
                        FROM rag_answer_details(question, 'report', options => jsonb_build_object('retrieve',
                                 jsonb_build_object('tree', 'on', 'tree_beam', beam))) AS a,
-                            jsonb_array_elements(a.context) AS c WHERE c ? 'summary_id')"#,
+                            jsonb_array_elements(a.context) AS c WHERE c ? 'summary_id');
+               CREATE FUNCTION nearest(question text) RETURNS jsonb LANGUAGE sql
+               RETURN (SELECT jsonb_agg((('x' || encode(substr(n.node_hash, 1, 8), 'hex'))::bit(64)::bigint & 9223372036854775807) ORDER BY n.distance)
+                       FROM (SELECT t.node_hash, t.embedding <=> e.vector AS distance
+                             FROM (SELECT rag_embed(question) AS vector) AS e, report_rag_chunks_tree AS t
+                             WHERE t.embedding IS NOT NULL ORDER BY 2 LIMIT 3) AS n)"#,
         )
         .unwrap();
     let questions = "unnest(ARRAY['Summarise report 7.', 'What does bread cost in street 11?', 'Overview of the mills in report 3', 'wheat']) AS q";
     let other = format!(
-        "SELECT count(*) FROM {questions} WHERE summaries(q, 10000) IS DISTINCT FROM summaries(q, NULL)"
+        "SELECT count(*) FROM {questions} WHERE summaries(q, 10000) IS DISTINCT FROM nearest(q)"
     );
     assert_eq!(count(&mut client, &other), 0);
     // One of each level: a root, and one of its children where it has any.
@@ -390,11 +395,11 @@ fn from_the_root_down_an_unlimited_beam_finds_what_all_levels_have() {
             "CREATE ROLE guest; GRANT SELECT ON report TO guest;
              GRANT SELECT ON report_rag, report_rag_chunks, report_rag_chunks_tree TO guest;
              ALTER TABLE report ENABLE ROW LEVEL SECURITY; CREATE POLICY half ON report USING (id % 2 = 0);
-             GRANT EXECUTE ON FUNCTION summaries TO guest; SET ROLE guest",
+             GRANT EXECUTE ON FUNCTION summaries, nearest TO guest; SET ROLE guest",
         )
         .unwrap();
     let seen = format!(
-        "SELECT count(*) FROM {questions} WHERE summaries(q, 10000) IS DISTINCT FROM summaries(q, NULL) OR summaries(q, 10000) IS NULL"
+        "SELECT count(*) FROM {questions} WHERE summaries(q, 10000) IS DISTINCT FROM nearest(q) OR summaries(q, 10000) IS NULL"
     );
     assert_eq!(count(&mut client, &seen), 0);
 }

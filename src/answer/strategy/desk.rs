@@ -26,8 +26,8 @@ use crate::source::{Source, SourceId};
 /// Longest text of an earlier call that is shown in a later one, in characters.
 const LONGEST_NOTE: usize = 8000;
 
-/// What a template of an answer has to use; the last where own knowledge is wanted.
-const OF_ANSWERS: [&str; 3] = ["question", "sources", "own_knowledge"];
+/// What a template of an answer has to use.
+const OF_ANSWERS: [&str; 2] = ["question", "sources"];
 
 /// All that a strategy has.
 pub struct Desk<'a> {
@@ -306,8 +306,15 @@ impl<'a> Desk<'a> {
     /// The prompt in which the answer is asked for.
     pub fn answer_prompt(&mut self, question: &str, sources: &[Numbered]) -> Result<Vec<Message>> {
         let template = self.tools.answer_template()?;
-        let needed = if self.has_own_knowledge() { &OF_ANSWERS[..] } else { &OF_ANSWERS[..2] };
-        self.rendered(&template, &Material { question, sources, ..Material::default() }, needed)
+        let examples = self.tools.examples().to_vec();
+        let wanted = [
+            self.has_own_knowledge().then_some("own_knowledge"),
+            (!examples.is_empty()).then_some("examples"),
+        ];
+        let needed: Vec<&str> =
+            OF_ANSWERS.into_iter().chain(wanted.into_iter().flatten()).collect();
+        let material = Material { question, sources, examples: &examples, ..Material::default() };
+        self.rendered(&template, &material, &needed)
     }
 
     /// A prompt in the words of the template `name`, which has to use the variables `needed`.

@@ -69,6 +69,7 @@ struct Scripted {
     form: Option<AnswerForm>,
     /// Whether the model may use what it knows itself.
     has_own_knowledge: bool,
+    examples: Vec<String>,
     /// Where answers are to be looked for.
     wanted: WantedSources,
     /// What an agent may do, and has done.
@@ -249,6 +250,10 @@ impl StrategyHost for Scripted {
         self.has_own_knowledge
     }
 
+    fn examples(&self) -> &[String] {
+        &self.examples
+    }
+
     fn template(&mut self, name: &str) -> Result<Template> {
         Ok(shipped(name))
     }
@@ -292,6 +297,7 @@ fn scripted(finds: &[(&'static str, &[u32])], says: &[&'static str]) -> Scripted
         read_for: Vec::new(),
         form: None,
         has_own_knowledge: false,
+        examples: Vec::new(),
         wanted: WantedSources::default(),
         acting: agent::Acting::default(),
     }

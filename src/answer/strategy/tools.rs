@@ -82,6 +82,9 @@ pub trait StrategyHost: Counter + AgentHost {
     /// Whether who answers may use what it knows itself.
     fn has_own_knowledge(&self) -> bool;
 
+    /// Questions of the past with answers, which the call that answers is shown.
+    fn examples(&self) -> &[String];
+
     /// The template called `name`, of a step.
     fn template(&mut self, name: &str) -> Result<Template>;
 

@@ -6,6 +6,8 @@ use crate::embed::reader::SpanScores;
 /// A model with a reader that knows one word by which a question is answered.
 struct Knowing {
     word: &'static str,
+    /// Log odds of what has it.
+    odds: f32,
     read: Vec<Spanned>,
     has_reader: bool,
     inner: WordHash,
@@ -14,7 +16,7 @@ struct Knowing {
 impl Knowing {
     fn of(word: &'static str, has_reader: bool) -> Knowing {
         let inner = WordHash { passages: 0, reads_words: true };
-        Knowing { word, read: Vec::new(), has_reader, inner }
+        Knowing { word, odds: 3.0, read: Vec::new(), has_reader, inner }
     }
 }
 
@@ -31,9 +33,9 @@ impl Embedder for Knowing {
         if !self.has_reader {
             return Err(Error::new(ErrorKind::Unsupported, "there is no reader"));
         }
-        self.read = passages.to_vec();
+        self.read.extend_from_slice(passages);
         let scores = |text: &str| {
-            let odds = if text.contains(self.word) { 4.0 } else { -8.0 };
+            let odds = if text.contains(self.word) { self.odds } else { -8.0 };
             SpanScores { evidence: odds, answer: odds, relevance: odds }
         };
         let of = |it: &Spanned| -> Vec<SpanScores> {
@@ -74,6 +76,39 @@ fn a_reader_says_which_piece_answers_and_nothing_is_embedded() {
     let spans = &model.read[0].spans;
     let read: Vec<&str> = spans.iter().map(|span| &model.read[0].text[span.clone()]).collect();
     assert_eq!(read[1], "Its church burned down.");
+}
+
+#[test]
+fn nothing_else_is_read_once_the_reader_is_sure() {
+    let contents = [
+        "The church of the abbey is old.",
+        "The church of the abbey was rebuilt by masons.",
+        "Masons came from Kells to build the church anew.",
+    ];
+    let question = "Who rebuilt the church of the abbey?";
+    let ask = |odds: f32| {
+        let mut model = Knowing { odds, ..Knowing::of("masons", true) };
+        let found = extract(question, &found(&contents), &mut model, &Default::default()).unwrap();
+        assert!(
+            found.answer.starts_with("The church of the abbey was rebuilt by masons."),
+            "{found:?}"
+        );
+        model.read.len()
+    };
+    assert_eq!(ask(2.0), 3);
+    assert_eq!(ask(20.0), 1);
+}
+
+#[test]
+fn what_a_sure_reader_has_not_read_is_not_quoted() {
+    let contents = [
+        "The warranty of the keyboard K100 is two years.",
+        "The battery of the keyboard K100 lasts for 80 hours.",
+    ];
+    let mut model = Knowing { odds: 20.0, ..Knowing::of("years", true) };
+    let question = "How long is the warranty of the keyboard K100?";
+    let found = extract(question, &found(&contents), &mut model, &Default::default()).unwrap();
+    assert_eq!((model.read.len(), found.evidence.len()), (1, 1), "{found:?}");
 }
 
 #[test]

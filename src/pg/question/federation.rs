@@ -176,11 +176,15 @@ impl FederatedSearch {
     }
 
     fn sources_of(&self, question: &SoughtQuestion<'_>) -> Result<Vec<Source>> {
+        let passages = self.find(question)?;
         let mut sources = Vec::new();
         for search in &self.searches {
-            sources.extend(search.summaries(question.text)?.into_iter().map(Source::Summary));
+            let own = passages.iter().filter(|it| it.pipeline == search.pipeline().name);
+            let found: Vec<i64> = own.map(|it| it.chunk_id).collect();
+            let summaries = search.summaries(question.text, &found)?;
+            sources.extend(summaries.into_iter().map(Source::Summary));
         }
-        sources.extend(self.find(question)?.into_iter().map(Source::Chunk));
+        sources.extend(passages.into_iter().map(Source::Chunk));
         Ok(sources)
     }
 

@@ -3,7 +3,7 @@
 use pgrx::Uuid;
 use serde_json::Value;
 
-use super::answer::{self, Answer, AnswerStream, CheckOptions, Record};
+use super::answer::{self, Answer, AnswerStream, CheckOptions, Record, examples};
 use super::batch::QuestionBatch;
 use super::conversation::{Conversation, Turn};
 use super::fallback::AnsweredQuestion;
@@ -299,7 +299,14 @@ impl AskedPipelines {
         if purpose == PreparedFor::Answer {
             search = search.with_caching(options.options.answer.cache.map(Caching::from));
         }
-        let writing = writing(&options, &search, llm, purpose)?;
+        let mut writing = writing(&options, &search, llm, purpose)?;
+        if purpose == PreparedFor::Reading || !writing.llm.is_extractive() {
+            let answer = &options.options.answer;
+            let checked = examples::check(writing.template.as_ref(), answer);
+            options.named(&["answer.examples", "answer.template"], checked)?;
+            let chosen = examples::chosen(&text, &search.pipelines(), answer);
+            writing.examples = options.named(&["answer.example_set"], chosen)?;
+        }
         Ok(PreparedQuestion { text, search, writing, options })
     }
 }
@@ -345,6 +352,7 @@ fn writing(
         template,
         form,
         own_knowledge: answer.own_knowledge,
+        examples: Vec::new(),
         min_confidence,
         max_sentences: answer.max_sentences,
         sampling: answer.sampling()?,

@@ -14,7 +14,7 @@
 mod catalog;
 pub mod examples;
 mod found;
-mod relevance;
+pub mod relevance;
 mod session;
 mod sources;
 

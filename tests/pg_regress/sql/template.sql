@@ -72,6 +72,41 @@ SELECT fails($$SELECT rag_answer('x', options => '{"answer": {"template": "nowhe
 SELECT fails($$SELECT rag_create_pipeline('docs', 'body', 'other', defaults => '{"answer": {"template": "nowhere"}}')$$);
 SELECT fails($$SELECT rag_alter_pipeline('docs', defaults => '{"answer": {"template": "nowhere"}}')$$);
 
+-- Liked answers of the past are examples for those that are most like them.
+SET rag.trace = 'full';
+CREATE FUNCTION example(question text, options jsonb) RETURNS text LANGUAGE sql
+RETURN (SELECT regexp_replace(substring(content from '<<<example.*<<<end example [0-9a-f]{16}>>>'), '[0-9a-f]{16}', 'MARK', 'g')
+        FROM rag_prompt(question, 'docs', options => jsonb_build_object('answer', '{"template": "standard"}' || options)) WHERE role = 'user');
+SELECT rag_answer('When does the gate close?', 'docs', options => '{"answer": {"min_confidence": 0, "max_sentences": 1}}');
+SELECT rag_answer('Which gate never closes?', 'docs', options => '{"answer": {"min_confidence": 0, "max_sentences": 1}}');
+SELECT example('When does the gate close today?', '{"examples": 3}') AS unrated;
+SELECT count(rag_feedback(trace_id, 1)) FROM rag.answer_log WHERE question = 'When does the gate close?';
+SELECT count(rag_feedback(trace_id, 0.5)) FROM rag.answer_log WHERE question = 'Which gate never closes?';
+SELECT example('When does the gate close today?', '{}') AS off, example('When does the gate close today?', '{"examples": 3}') AS liked;
+SELECT example('when does  the gate close?', '{"examples": 3}') AS itself;
+SELECT rag_eval_load('gates', '[{"label": "a", "question": "When does the gate open?", "answers": ["At nine [1].", "Late."], "relevant": ["1"]},
+                               {"label": "b", "question": "Who keeps the gate?", "relevant": ["2"]}]');
+SELECT example('When does the gate open today?', '{"examples": 3, "example_set": "gates"}') AS of_both;
+SELECT example('When does the gate open today?', '{"examples": 1, "example_set": "gates"}') AS nearest;
+SELECT fails($$SELECT example('x', '{"examples": 21}')$$);
+SELECT fails($$SELECT example('x', '{"examples": -1}')$$);
+SELECT fails($$SELECT example('x', '{"example_set": "gates"}')$$);
+SELECT fails($$SELECT example('x', '{"examples": 1, "example_set": "nothing"}')$$);
+SELECT fails($$SELECT example('x', '{"examples": 1, "template": "mine@1"}')$$);
+-- What another role was answered is no example, for a superuser either.
+GRANT SELECT ON docs, docs_rag, docs_rag_chunks TO regress_reader;
+SET ROLE regress_reader;
+SELECT example('When does the gate close today?', '{"examples": 3}') AS of_others;
+SELECT fails($$SELECT example('x', '{"examples": 1, "example_set": "gates"}')$$);
+SELECT rag_answer('Does the gate close?', 'docs', options => '{"answer": {"min_confidence": 0, "max_sentences": 1}}');
+SELECT count(rag_feedback(trace_id, 1)) FROM rag.answer_log;
+SELECT example('When does the gate close today?', '{"examples": 3}') AS own;
+RESET ROLE;
+SELECT example('Does the gate close today?', '{"examples": 3}') AS trusted;
+SELECT rag_eval_delete('gates');
+DROP FUNCTION example;
+RESET rag.trace;
+
 -- All read templates; who writes them has been granted it.
 SET ROLE regress_reader;
 SELECT count(*) > 10 FROM rag.template;

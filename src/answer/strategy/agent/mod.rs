@@ -316,6 +316,7 @@ impl AgentWork {
             question: desk.question,
             sources: &sources,
             notes: &notes,
+            examples: &[],
             n: left,
             actions,
             beside,

@@ -60,13 +60,24 @@ pub fn mark_documents_of(pipeline: &Pipeline, chunks: &[i64]) -> Result<()> {
     if chunks.is_empty() || !are_followed(pipeline.id)? {
         return Ok(());
     }
+    mark(pipeline.id, &first_chunks_of(pipeline, chunks)?)
+}
+
+/// The roots of the trees of the documents of some chunks that the caller may read, as of when each tree was whole last.
+pub fn roots_of(pipeline: &Pipeline, chunks: &[i64]) -> Result<Vec<Vec<u8>>> {
+    let arguments = [pipeline.id.into(), first_chunks_of(pipeline, chunks)?.into()];
+    as_superuser(|| {
+        sql::rows(query!(tree_change.roots_of), &arguments, |row| sql::required(row.get(1)?))
+    })
+}
+
+/// The first chunk of the document of each of some chunks.
+fn first_chunks_of(pipeline: &Pipeline, chunks: &[i64]) -> Result<Vec<i64>> {
     let same_document = same_document(pipeline)?;
     let values =
         [("chunk_table", pipeline.chunk_table.sql.as_str()), ("same_document", &same_document)];
     let statement = render(query!(tree.first_chunks_of), &values);
-    let first =
-        sql::rows(&statement, &[chunks.to_vec().into()], |row| sql::required(row.get::<i64>(1)?))?;
-    mark(pipeline.id, &first)
+    sql::rows(&statement, &[chunks.to_vec().into()], |row| sql::required(row.get(1)?))
 }
 
 /// Forgets what was known of trees that are taken away.

@@ -1,6 +1,7 @@
 //! A question gets its answer: retrieve, choose what is read, have the answer written, check it.
 //!
 //! ```text
+//! examples         answers of the past that a language model is shown
 //! read             what is shown of the sources that were found
 //! extract          the built-in answerer
 //! write            a language model, in the way of a strategy
@@ -14,6 +15,7 @@
 
 mod abandoned;
 mod checks;
+pub mod examples;
 mod extract;
 mod read;
 mod semantic_cache;
@@ -65,6 +67,8 @@ pub struct Writing {
     pub form: Option<AnswerForm>,
     /// Whether the language model may use what it knows itself.
     pub own_knowledge: bool,
+    /// Questions of the past with answers, which a language model is shown as examples.
+    pub examples: Vec<String>,
     /// Confidence below which the extractive answerer abstains.
     pub min_confidence: Option<f32>,
     /// Most sentences of an extractive answer.

@@ -95,12 +95,12 @@ fn scope(
 ) -> Result<String> {
     let generations = search.generations();
     let template = write::template_of(writing)?;
-    let Writing { sampling, max_tokens, own_knowledge, .. } = writing;
+    let Writing { sampling, max_tokens, own_knowledge, examples, .. } = writing;
     // Two questions about two persons may have one vector then, and no rule tells them apart.
     let is_hidden = embedding(search)?.redacts_by_model();
     let alone = if is_hidden { Some(question) } else { None };
     Ok(cache::of_caller(&format!(
-        "answer {generations:?} {provider:?} {template:?} {sampling:?} {max_tokens:?} {own_knowledge} {alone:?}"
+        "answer {generations:?} {provider:?} {template:?} {sampling:?} {max_tokens:?} {own_knowledge} {examples:?} {alone:?}"
     )))
 }
 

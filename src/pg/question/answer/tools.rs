@@ -251,6 +251,10 @@ impl StrategyHost for Session<'_> {
         self.writing.own_knowledge
     }
 
+    fn examples(&self) -> &[String] {
+        &self.writing.examples
+    }
+
     fn template(&mut self, name: &str) -> Result<Template> {
         if let Some((_, known)) = self.templates.iter().find(|(known, _)| known == name) {
             return Ok(known.clone());

@@ -1,4 +1,4 @@
-//! Summaries of many chunks that are near a question, beside the chunks themselves.
+//! Summaries of what has many of the chunks that a question finds, beside the chunks themselves.
 
 use std::collections::HashMap;
 
@@ -11,6 +11,7 @@ use crate::error::Result;
 use crate::pg::catalog::derivation::DerivationKind;
 use crate::pg::catalog::pipeline::{Pipeline, Relation};
 use crate::pg::catalog::stranger;
+use crate::pg::derivation::tree::changes;
 use crate::pg::question::derived;
 use crate::pg::ragd::embed::Embedding;
 use crate::pg::ragd::trace;
@@ -28,8 +29,8 @@ pub const WORDS: (&str, &str) = ("tree", "{\"tree\": {}}");
 /// Summaries that are read for an answer.
 const MOST_SUMMARIES: i64 = 3;
 
-/// A row of `nearest` of tree.sql: node, summary and similarity.
-type NearestRow = (Vec<u8>, String, f64);
+/// A row of `above_found` of tree.sql: node, summary and similarity.
+type ChosenSummary = (Vec<u8>, String, f64);
 
 /// The table of summaries that a search may read; `None` if there is none, or the caller may not read it.
 ///
@@ -45,27 +46,33 @@ pub fn table(pipeline: &Pipeline, options: &RetrieveOptions) -> Result<Option<Re
 }
 
 impl Search {
-    /// Summaries that are nearest to `query`, where they are to be read for it, best first. Each stands on those of
-    /// its chunks that it quotes; the caller sees all that it covers.
-    pub fn summaries(&self, query: &str) -> Result<Vec<Summary>> {
+    /// Summaries for `query`, where they are to be read for it, best first: those of what has the most of the chunks that
+    /// were `found` for it, best first, by primary key. Each stands on those of its chunks that it quotes; the caller sees
+    /// all that it covers.
+    pub fn summaries(&self, query: &str, found: &[i64]) -> Result<Vec<Summary>> {
         let Some(tree) = self.tree.as_ref().filter(|_| self.options.tree.suits(query)) else {
             return Ok(Vec::new());
         };
         let look = || {
             trace::step("tree", String::new, || {
-                let found = self.found_summaries(query, tree)?;
-                trace::rows(found.as_ref().map_or(0, Vec::len));
-                Ok(found)
+                let summaries = self.found_summaries(query, found, tree)?;
+                trace::rows(summaries.as_ref().map_or(0, Vec::len));
+                Ok(summaries)
             })
         };
         match self.searched.reading(look)? {
             Some(summaries) => Ok(summaries),
-            None => self.renewed()?.summaries(query),
+            None => self.renewed()?.summaries(query, found),
         }
     }
 
     /// The summaries; `None` where another generation of chunks has taken this one's place.
-    fn found_summaries(&self, query: &str, tree: &Relation) -> Result<Option<Vec<Summary>>> {
+    fn found_summaries(
+        &self,
+        query: &str,
+        found: &[i64],
+        tree: &Relation,
+    ) -> Result<Option<Vec<Summary>>> {
         let mut embedding = Embedding::with_model(Some(&self.pipeline().model), self.context)?;
         let vector = embedding.embed(&[query.to_owned()], EmbeddingKind::Query)?.pop();
         let Some(_locked) = self.searched.lock() else { return Ok(None) };
@@ -78,21 +85,30 @@ impl Search {
             stranger::check(pipeline)?;
         }
         let vector = Vector(vector.unwrap_or_default());
-        let nearest = self.nearest(tree, &vector)?;
-        let mut leaves = self.quoted(tree, &vector, &nearest)?;
-        let summaries = nearest.into_iter().filter_map(|(node, content, similarity)| {
+        let chosen = self.chosen(tree, &vector, found)?;
+        let mut leaves = self.quoted(tree, &vector, &chosen)?;
+        let summaries = chosen.into_iter().filter_map(|(node, content, similarity)| {
             let leaves = leaves.remove(&node)?;
             Some(summary(&node, content, similarity, leaves))
         });
         Ok(Some(summaries.collect()))
     }
 
-    fn nearest(&self, tree: &Relation, vector: &Vector) -> Result<Vec<NearestRow>> {
+    fn chosen(
+        &self,
+        tree: &Relation,
+        vector: &Vector,
+        found: &[i64],
+    ) -> Result<Vec<ChosenSummary>> {
         let FilterSql { values, .. } = &self.filter;
         let mut arguments =
             vec![vector.clone().into(), MOST_SUMMARIES.into(), values.clone().into()];
         let template = match self.options.tree_beam {
-            None => query!(tree.nearest),
+            None => {
+                arguments.push(found.to_vec().into());
+                arguments.push(changes::roots_of(self.pipeline(), found)?.into());
+                query!(tree.above_found)
+            }
             Some(beam) => {
                 arguments.push(i64::from(beam).into());
                 query!(tree.nearest_below)
@@ -110,10 +126,10 @@ impl Search {
         &self,
         tree: &Relation,
         vector: &Vector,
-        nearest: &[NearestRow],
+        chosen: &[ChosenSummary],
     ) -> Result<HashMap<Vec<u8>, Vec<Leaf>>> {
         let statement = self.tree_statement(query!(tree.quoted), tree);
-        let nodes: Vec<&[u8]> = nearest.iter().map(|(node, ..)| node.as_slice()).collect();
+        let nodes: Vec<&[u8]> = chosen.iter().map(|(node, ..)| node.as_slice()).collect();
         let FilterSql { values, .. } = &self.filter;
         let arguments = [vector.clone().into(), nodes.into(), values.clone().into()];
         let found = prepared::rows(&statement, &arguments, |row| {

@@ -18,7 +18,8 @@ pub fn room(question: &str, writing: &Writing, counter: &mut dyn Counter) -> Res
     };
     let usual = capacity.and_then(|it| it.usual).map_or(usize::MAX, |tokens| tokens as usize);
     let form = writing.form.as_ref().map(AnswerForm::as_sent);
-    let asked: Vec<String> = [Some(question.to_owned()), form].into_iter().flatten().collect();
+    let asked = [Some(question.to_owned()), form].into_iter().flatten();
+    let asked: Vec<String> = asked.chain(writing.examples.iter().cloned()).collect();
     let asked: usize = counter.count(&asked)?.iter().sum();
     let answer = writing.max_tokens.map(|tokens| tokens as usize);
     let room = room_in(window as usize, asked, answer);
