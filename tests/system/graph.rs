@@ -118,6 +118,55 @@ fn a_graph_is_given_to_a_pipeline_that_has_chunks() {
     assert!(count(&mut client, "SELECT count(*) FROM rag_graph('Gong')") > 0);
 }
 
+/// The rows that a question comes to by what it names, and those that a plain join finds by name, short and long form.
+const COME_TO: &str = "
+    SELECT coalesce(string_agg(source_key, ' ' ORDER BY source_key::int), '')
+    FROM rag_retrieve($1, k => 100) WHERE via IS NOT NULL";
+const JOINED: &str = "
+    WITH name AS (
+        SELECT lower($1) AS norm
+        UNION SELECT alias_of FROM band_rag_chunks_mentions WHERE norm = lower($1)
+        UNION SELECT norm FROM band_rag_chunks_mentions WHERE alias_of = lower($1)
+    ), named AS (
+        SELECT DISTINCT c.source_id
+        FROM name JOIN band_rag_chunks_mentions AS m USING (norm) JOIN band_rag_chunks AS c USING (chunk_id)
+    )
+    SELECT CASE WHEN count(*) > 50 THEN '' ELSE coalesce(string_agg(source_id::text, ' ' ORDER BY source_id), '') END
+    FROM named";
+
+#[test]
+fn a_walk_comes_to_the_rows_that_a_plain_join_finds() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let mut client = cluster.connect();
+    client.batch_execute(SETUP).unwrap();
+    client
+        .batch_execute(
+            "DELETE FROM band;
+             INSERT INTO band SELECT n, CASE
+                 WHEN n <= 60 THEN 'it is said that Frequent Traveller slept.'
+                 WHEN n % 3 = 0 THEN 'it is said that the World Health Organization (WHO) paid.'
+                 WHEN n % 3 = 1 THEN 'it is said that WHO slept.'
+                 ELSE 'it is said that the World Health Organization walked.' END
+             FROM generate_series(1, 80) AS n;
+             INSERT INTO band SELECT n, 'it is said that Rare Bird sang.' FROM generate_series(81, 130) AS n;",
+        )
+        .unwrap();
+    client.batch_execute(CREATE).unwrap();
+    wait(&mut client);
+    let names = [
+        ("WHO", 20),
+        ("World Health Organization", 20),
+        ("Rare Bird", 50),
+        ("Frequent Traveller", 0),
+    ];
+    for (name, rows) in names {
+        let [come_to, joined]: [String; 2] =
+            [COME_TO, JOINED].map(|query| client.query_one(query, &[&name]).unwrap().get(0));
+        assert_eq!(come_to, joined, "{name}");
+        assert_eq!(joined.split_whitespace().count(), rows, "{name}");
+    }
+}
+
 #[test]
 fn a_graph_that_is_dropped_keeps_no_lock_while_it_waits_for_one() {
     let Some(cluster) = Cluster::start(&[]) else { return };

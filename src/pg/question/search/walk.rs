@@ -160,9 +160,16 @@ impl Search {
             let place = required(row.get::<i64>(1)?)? as usize - 1;
             Ok((place, required(row.get::<Vec<i64>>(2)?)?))
         })?;
-        let mut chunks = vec![Vec::new(); norms.len()];
-        for (place, of_entity) in found.into_iter().filter(|(_, chunks)| chunks.len() <= most) {
-            chunks[kept[place]] = of_entity;
+        let mut chunks: Vec<Vec<i64>> = vec![Vec::new(); norms.len()];
+        for (place, mut of_name) in found {
+            chunks[kept[place]].append(&mut of_name);
+        }
+        for of_entity in &mut chunks {
+            of_entity.sort_unstable();
+            of_entity.dedup();
+            if of_entity.len() > most {
+                of_entity.clear();
+            }
         }
         Ok(chunks)
     }
