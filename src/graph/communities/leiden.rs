@@ -183,7 +183,8 @@ impl LeidenSearch<'_> {
         coarse: &[u32],
         communities: usize,
     ) -> Vec<u32> {
-        let mut parts = Parts::new(network, coarse, communities, self.settings.resolution);
+        let resolution = self.settings.resolution;
+        let mut parts = Parts::new(network, coarse, communities, resolution, self.interrupt);
         let mut weights = NeighbourWeights::new(network.len());
         for (step, node) in shuffled(network.len(), &mut self.random).into_iter().enumerate() {
             if step % STEPS == 0 {
@@ -237,12 +238,14 @@ impl<'a> Parts<'a> {
         coarse: &'a [u32],
         communities: usize,
         resolution: f64,
+        interrupt: &mut dyn FnMut(),
     ) -> Parts<'a> {
+        let watch = &mut InterruptWatch::new(interrupt);
         let nodes = network.len();
         let mut all = vec![0.0; communities];
         (0..nodes).for_each(|node| all[coarse[node] as usize] += network.strength(node));
         let outward = |node: usize| {
-            let links = network.links(node).iter();
+            let links = network.links(node).iter().inspect(|_| watch.step());
             let near = links.filter(|(it, _)| coarse[*it as usize] == coarse[node]);
             near.map(|(_, weight)| weight).sum()
         };
