@@ -76,7 +76,7 @@ SELECT n.place,
 FROM (SELECT u.place, u.norm COLLATE pg_catalog."C" AS norm
       FROM pg_catalog.unnest($1::pg_catalog.text[]) WITH ORDINALITY AS u (norm, place)
       UNION ALL
-      SELECT u.place, long.norm
+      SELECT DISTINCT u.place, long.norm
       FROM pg_catalog.unnest($1::pg_catalog.text[]) WITH ORDINALITY AS u (norm, place)
       CROSS JOIN LATERAL (
           SELECT m.alias_of FROM {mentions} AS m
@@ -84,7 +84,7 @@ FROM (SELECT u.place, u.norm COLLATE pg_catalog."C" AS norm
           ORDER BY m.norm, m.alias_of
           LIMIT 3) AS long (norm)
       UNION ALL
-      SELECT u.place, short.norm
+      SELECT DISTINCT u.place, short.norm
       FROM pg_catalog.unnest($1::pg_catalog.text[]) WITH ORDINALITY AS u (norm, place)
       CROSS JOIN LATERAL (
           SELECT m.norm FROM {mentions} AS m

@@ -85,6 +85,7 @@ pub fn check<S: Store>(store: &S) -> Result<(Vec<GraphProblem>, GraphFigures)> {
         store.interrupted()?;
         store.read(block, |page| check.read_page(block, page))?;
     }
+    check.look_for_lists_of_no_node();
     check.follow_links();
     check.look_for_orphans(meta.entry.map(|entry| entry.node));
     if let Some(entry) = meta.entry {
@@ -209,6 +210,16 @@ impl GraphCheck<'_> {
                 NodeState::Live => self.figures.live += 1,
                 _ => self.figures.dead += 1,
             }
+        }
+    }
+
+    /// To be called when all nodes have taken theirs.
+    fn look_for_lists_of_no_node(&mut self) {
+        let mut left: Vec<NodePlace> = self.lists.drain().map(|(place, _)| place).collect();
+        left.sort_unstable_by_key(|place| (place.block, place.slot));
+        for NodePlace { block, slot } in left {
+            let detail = "a page with links has a list of no slot".to_owned();
+            self.problems.push(GraphProblem { problem: "links of no node", block, slot, detail });
         }
     }
 

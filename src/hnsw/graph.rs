@@ -100,8 +100,7 @@ impl<'a, S: Store> PageGraph<'a, S> {
         self.store.read(block, |page| self.node_on(page, node, layer).map(look))
     }
 
-    /// Looks at the links of a node; `None` if it can have none. Those of a node that is not there any more are
-    /// empty, or for a moment what they were.
+    /// Looks at the links of a node; `None` if it can have none. A node that is not there any more has none.
     pub fn with_links<T>(
         &self,
         node: u32,
@@ -152,7 +151,9 @@ impl<S: Store> Graph for PageGraph<'_, S> {
         if layer > 0 {
             return nodes.iter().try_for_each(|node| self.neighbours(*node, layer, into));
         }
-        let lists: Vec<NodePlace> = nodes.iter().filter_map(|node| self.list(*node)).collect();
+        let mut lists: Vec<NodePlace> = nodes.iter().filter_map(|node| self.list(*node)).collect();
+        // Those on one page stand together.
+        lists.sort_unstable_by_key(|list| (list.block, list.slot));
         let mut tour = LinkTour { graph: self, lists: &lists, into };
         (0..AHEAD).for_each(|place| tour.prefetch(place));
         self.store.read_each(&mut tour)

@@ -1,7 +1,7 @@
 //! # insert: how does one more vector get into the graph on pages?
 //!
 //! INSERT, algorithm 1 of the HNSW paper. Pages are locked one at a time, but for the list of pages
-//! with room (block 0, then the page). What is read without a lock is compared again under it
+//! with room (block 0, then the page) and for a new node on the ground (the page with its links, then its own). What is read without a lock is compared again under it
 //! before a list is replaced, so that no change of another process is lost.
 //!
 //! The order of writing is: the node on the ground with its own links, its filter values, the links
@@ -11,6 +11,7 @@
 use super::back_link::link_from_all;
 use super::columns::{ColumnValues, set_values};
 use super::graph::{Graph, Neighbor, PageGraph};
+use super::layout::BlockRole;
 use super::node_links::{ATTEMPTS, read_links, replace_links};
 use super::page::{
     self, EntryPoint, HnswMeta, HnswPageKind, IndexShape, NONE, NewNode, NodePlace, NodeState,
@@ -214,7 +215,8 @@ fn starts<S: Store>(
 
 /// Some node of the ground layer, if there is any.
 pub fn any_live_node<S: Store>(graph: &PageGraph<'_, S>) -> Result<Option<u32>> {
-    for block in 1..graph.store.blocks()? {
+    let is_data = |block: &u32| graph.shape.layout.role(*block) == BlockRole::Data;
+    for block in (1..graph.store.blocks()?).filter(is_data) {
         graph.interrupted()?;
         let found = graph.store.read(block, |page| {
             (0..graph.shape.slots(HnswPageKind::Ground)).find(|slot| {

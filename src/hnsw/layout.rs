@@ -11,6 +11,11 @@
 //! Pages come in groups: first those with links, then those with the slots of these nodes. With filter
 //! columns so many groups as fit follow a page with their values. What lies where follows from numbers
 //! alone, so no page has to say it.
+//!
+//! Pages with nodes of the layers above, and with rows that have no place in the graph, need neither links nor
+//! values of their own. Those that a build makes are in no group: they are left out of the count.
+
+use std::ops::Range;
 
 use super::page::NodePlace;
 
@@ -52,6 +57,16 @@ pub struct PageLayout {
     data_pages: u32,
     /// Groups that follow a column page; 0 without filter columns.
     covered: u32,
+    apart: PagesApart,
+}
+
+/// Pages with slots that are in no group. They stand together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PagesApart {
+    /// The first of them.
+    pub first: u32,
+    /// How many there are.
+    pub count: u32,
 }
 
 impl PageLayout {
@@ -66,11 +81,13 @@ impl PageLayout {
             let room = (pages * slots).next_multiple_of(lists);
             f64::from(pages * slots) / f64::from(room)
         };
-        let best = (1..=most).max_by(|a, b| used(*a).total_cmp(&used(*b))).unwrap_or(1);
-        let data_pages = (1..best).find(|pages| used(*pages) >= WELL_USED).unwrap_or(best);
+        let data_pages = (1..=most)
+            .find(|pages| used(*pages) >= WELL_USED)
+            .or_else(|| (1..=most).max_by(|a, b| used(*a).total_cmp(&used(*b))))
+            .unwrap_or(1);
         let link_pages = (data_pages * slots).div_ceil(lists);
         let covered = values.map_or(0, |values| values / (data_pages * slots));
-        PageLayout { slots, lists, link_pages, data_pages, covered }
+        PageLayout { slots, lists, link_pages, data_pages, covered, apart: PagesApart::default() }
     }
 
     fn group(&self) -> u32 {
@@ -82,56 +99,91 @@ impl PageLayout {
         u32::from(self.covered > 0) + self.covered.max(1) * self.group()
     }
 
-    /// The group within its stretch and the page within its group, where this block is not a column page.
-    fn within(&self, block: u32) -> Option<(u32, u32)> {
-        let place = (block.checked_sub(1)? % self.stretch()).checked_sub(self.covered.min(1))?;
+    /// This layout with some pages that are in no group; `None` if there can be no such pages.
+    #[must_use]
+    pub fn with_apart(self, apart: PagesApart) -> Option<PageLayout> {
+        let is_there = apart.first > 0 && apart.first.checked_add(apart.count).is_some();
+        (is_there || apart == PagesApart::default()).then_some(PageLayout { apart, ..self })
+    }
+
+    /// The pages that are in no group.
+    #[must_use]
+    pub fn apart(&self) -> PagesApart {
+        self.apart
+    }
+
+    /// Where a page would be if there were no pages apart; `None` for one of these, and for block 0.
+    fn counted(&self, block: u32) -> Option<u32> {
+        let PagesApart { first, count } = self.apart;
+        match block {
+            0 => None,
+            _ if count == 0 || block < first => Some(block),
+            _ if block < first + count => None,
+            _ => Some(block - count),
+        }
+    }
+
+    /// The page that would be this one if there were no pages apart.
+    fn block(&self, counted: u32) -> u32 {
+        match self.apart.count > 0 && counted >= self.apart.first {
+            true => counted.saturating_add(self.apart.count),
+            false => counted,
+        }
+    }
+
+    /// The group within its stretch and the page within its group; `None` for column pages and pages apart.
+    fn within(&self, counted: u32) -> Option<(u32, u32)> {
+        let place = ((counted - 1) % self.stretch()).checked_sub(self.covered.min(1))?;
         Some((place / self.group(), place % self.group()))
     }
 
     /// What a block beyond block 0 is for.
     #[must_use]
     pub fn role(&self, block: u32) -> BlockRole {
-        match self.within(block) {
+        let Some(counted) = self.counted(block) else { return BlockRole::Data };
+        match self.within(counted) {
             None => BlockRole::Column,
             Some((_, page)) if page < self.link_pages => BlockRole::Links,
             Some(_) => BlockRole::Data,
         }
     }
 
-    /// The block of the page that is the `rank`th, from 0, among those with slots.
+    /// The block of the page that is the `rank`th, from 0, among those with slots in groups.
     #[must_use]
     pub fn data_block(&self, rank: u32) -> u32 {
         let covered = self.covered.max(1);
         let (group, page) = (rank / self.data_pages, rank % self.data_pages);
         let before = group / covered * self.stretch() + group % covered * self.group();
-        1 + before + self.covered.min(1) + self.link_pages + page
+        self.block(1 + before + self.covered.min(1) + self.link_pages + page)
     }
 
-    /// Pages with slots among so many blocks, of long indexes.
+    /// About how many pages with slots of groups there are among so many blocks.
     #[must_use]
-    pub fn data_share(&self, blocks: u32) -> u32 {
+    pub fn data_pages(&self, blocks: u32) -> u32 {
         let share = f64::from(self.covered.max(1) * self.data_pages) / f64::from(self.stretch());
-        (f64::from(blocks) * share) as u32
+        (f64::from(blocks.saturating_sub(self.apart.count)) * share) as u32
     }
 
-    /// Where the links of a node on the ground lie: the page, and which of its lists. `None` where a damaged
-    /// number leads to no page with slots.
+    /// Where the links of a node on the ground lie: the page, and which of its lists. `None` where there can be no
+    /// such node.
     #[must_use]
     pub fn links(&self, node: NodePlace) -> Option<NodePlace> {
-        let (_, page) = self.within(node.block)?;
+        let counted = self.counted(node.block)?;
+        let (_, page) = self.within(counted)?;
         let data_page = page.checked_sub(self.link_pages)?;
         let at = data_page * self.slots + node.slot;
-        (node.slot < self.slots).then_some(NodePlace {
-            block: node.block - page + at / self.lists,
+        (node.slot < self.slots).then(|| NodePlace {
+            block: self.block(counted - page + at / self.lists),
             slot: at % self.lists,
         })
     }
 
     /// Which nodes have their links on a page, counted over all slots of the ground in the order of their pages.
     #[must_use]
-    pub fn nodes_of_link_page(&self, block: u32) -> std::ops::Range<usize> {
-        let Some((group, page)) = self.within(block) else { return 0..0 };
-        let groups = (block - 1) / self.stretch() * self.covered.max(1) + group;
+    pub fn nodes_of_link_page(&self, block: u32) -> Range<usize> {
+        let Some(counted) = self.counted(block) else { return 0..0 };
+        let Some((group, page)) = self.within(counted) else { return 0..0 };
+        let groups = (counted - 1) / self.stretch() * self.covered.max(1) + group;
         let of_group = self.data_pages * self.slots;
         let (first, end) = (page * self.lists, (page + 1) * self.lists);
         let before = groups as usize * of_group as usize;
@@ -141,9 +193,10 @@ impl PageLayout {
     /// Where the filter values of a node on the ground lie: the page, and which of its entries.
     #[must_use]
     pub fn values(&self, node: NodePlace) -> Option<NodePlace> {
-        let (group, page) = self.within(node.block).filter(|_| self.covered > 0)?;
+        let counted = self.counted(node.block).filter(|_| self.covered > 0)?;
+        let (group, page) = self.within(counted)?;
         let data_page = group * self.data_pages + page.checked_sub(self.link_pages)?;
-        let block = node.block - (node.block - 1) % self.stretch();
+        let block = self.block(counted - (counted - 1) % self.stretch());
         Some(NodePlace { block, slot: data_page * self.slots + node.slot })
     }
 
@@ -155,16 +208,20 @@ impl PageLayout {
 
     /// The column pages among so many blocks.
     pub fn column_blocks(&self, blocks: u32) -> impl Iterator<Item = u32> + use<> {
-        let last = if self.covered > 0 { blocks } else { 0 };
-        (1..last).step_by(self.stretch() as usize)
+        let layout = *self;
+        let counted = blocks.saturating_sub(1);
+        let counted = if self.covered > 0 { counted } else { 0 };
+        let columns = (0..counted).step_by(self.stretch() as usize);
+        columns.map(move |before| layout.block(before + 1)).take_while(move |it| *it < blocks)
     }
 
     /// The pages with slots whose filter values lie on a column page, in the order of its entries.
     pub fn covered_blocks(&self, column_block: u32) -> impl Iterator<Item = u32> + use<> {
-        let PageLayout { link_pages, data_pages, .. } = *self;
-        let group = self.group();
-        (0..self.covered * data_pages).map(move |rank| {
-            column_block + 1 + rank / data_pages * group + link_pages + rank % data_pages
+        let layout = *self;
+        let first = self.counted(column_block).unwrap_or(1) + 1;
+        (0..self.covered * self.data_pages).map(move |rank| {
+            let (group, page) = (rank / layout.data_pages, rank % layout.data_pages);
+            layout.block(first + group * layout.group() + layout.link_pages + page)
         })
     }
 
@@ -194,13 +251,18 @@ mod tests {
             slots in 1u32..300,
             lists in 1u32..600,
             values in prop::option::of(1u32..4000),
+            (first, count) in (1u32..300, 0u32..80),
         ) {
+            let apart = PagesApart { first, count };
             let layout = PageLayout::new(PageCapacity { slots, lists, values });
+            let layout = layout.with_apart(apart).unwrap();
+            let is_apart = |block: u32| (first..first + count).contains(&block);
             let slots = layout.slots();
             prop_assert!(slots > 0 && layout.entries() <= values.unwrap_or(0) as usize);
             let (mut links, mut entries, mut rank) = (HashMap::new(), HashMap::new(), 0u32);
             for block in 1..400 {
-                if layout.role(block) != BlockRole::Data {
+                if layout.role(block) != BlockRole::Data || is_apart(block) {
+                    prop_assert!(!is_apart(block) || layout.role(block) == BlockRole::Data);
                     prop_assert_eq!(layout.links(NodePlace { block, slot: 0 }), None);
                     continue;
                 }

@@ -3,6 +3,7 @@
 //! The page format; README.md has it as a table. Everything is in the machine's byte order.
 //! Nothing here believes a page: what does not fit is a typed error or `None`.
 
+use super::layout::PagesApart;
 use super::space::{DistanceMetric, Space, Storage};
 use crate::error::{Error, ErrorKind, Result};
 pub use crate::pages::RowId;
@@ -84,7 +85,11 @@ impl HnswMeta {
         let filters = Filters::new(widths)?;
         let column = VectorColumn::from_number(page[at(21)])
             .ok_or_else(|| corrupt(0, "unknown type of column"))?;
-        Ok(HnswMeta { column, shape: IndexShape::new(space, degree, filters)?, entry, with_room })
+        let mut shape = IndexShape::new(space, degree, filters)?;
+        let apart = PagesApart { first: get_u32(page, at(44)), count: get_u32(page, at(48)) };
+        shape.layout =
+            shape.layout.with_apart(apart).ok_or_else(|| corrupt(0, "pages in no place"))?;
+        Ok(HnswMeta { column, shape, entry, with_room })
     }
 
     /// Writes the description of the index to block 0.
@@ -105,6 +110,9 @@ impl HnswMeta {
         }
         let widths = self.shape.filters.widths().enumerate();
         widths.for_each(|(column, width)| page[at(36 + column)] = width as u8);
+        let PagesApart { first, count } = self.shape.layout.apart();
+        put_u32(page, at(44), first);
+        put_u32(page, at(48), count);
     }
 }
 
@@ -254,7 +262,7 @@ impl<'a> StoredLinks<'a> {
 /// Writes a list of a page with links; more than there is room for are left out. A page of zeros becomes such
 /// a page: the process that added it may not have come to it yet, or never will. Whether the page is one.
 pub fn put_links(shape: &IndexShape, page: &mut Page, list: u32, links: &[u32]) -> bool {
-    if kind(page).is_none() {
+    if kind(page).is_none() && page[HEADER_BYTES..].iter().all(|byte| *byte == 0) {
         initialise(page, HnswPageKind::Links);
     }
     let is_there = kind(page) == Some(HnswPageKind::Links) && list < shape.layout.lists();

@@ -318,7 +318,7 @@ impl Scan {
             return Ok(matches.len() <= MATCHES_TO_LOOK_AT * self.ef * degree);
         }
         let shape = &self.meta.shape;
-        let pages = shape.layout.data_share(store.blocks()?) as usize;
+        let pages = shape.layout.data_pages(store.blocks()?) as usize;
         let nodes = pages * shape.slots(HnswPageKind::Ground) as usize;
         let visits = (self.ef * VISITS).max(self.walk.met());
         Ok(self.options.is_iterative && visits * WALK_TO_SWEEP >= nodes)
@@ -466,6 +466,11 @@ impl Scan {
             };
             return Ok(());
         }
+        let shape = self.meta.shape;
+        if shape.layout.role(block) != BlockRole::Data {
+            self.stage = ScanStage::Loose { block: block + 1, state };
+            return Ok(());
+        }
         store.interrupted()?;
         let nearness = if state == NodeState::Null { Nearness::Null } else { Nearness::Undirected };
         // Where no row is nearer than another, these aren't farther either.
@@ -473,7 +478,6 @@ impl Scan {
             Probe::Anything(Nearness::Null) => Nearness::Null,
             _ => nearness,
         };
-        let shape = self.meta.shape;
         self.ready = store.read(block, |page| {
             let slots = (0..shape.slots(HnswPageKind::Loose)).rev();
             slots

@@ -39,8 +39,6 @@ use super::space::Payload;
 use crate::error::Result;
 use crate::pages::{Page, StoreMut};
 
-/// Neighbours of a dead neighbour that are looked at.
-const BEYOND: usize = 16;
 /// So many times the places of a list are wanted as candidates for those of the dead.
 const WANTED: usize = 2;
 /// With a smaller `m`, lists are short.
@@ -363,7 +361,7 @@ impl<S: StoreMut, G: Guide> Vacuum<'_, S, G> {
             directly = directly.saturating_sub(1);
             links.clear();
             self.graph.neighbours(node, layer, &mut links)?;
-            for link in links.iter().take(BEYOND).filter(|link| known.insert(**link)) {
+            for link in links.iter().filter(|link| known.insert(**link)) {
                 match self.dead.contains(*link) {
                     true => next.push_back(*link),
                     false => living.push(*link),
@@ -373,22 +371,29 @@ impl<S: StoreMut, G: Guide> Vacuum<'_, S, G> {
         Ok(living)
     }
 
-    /// Clears the links of nodes of one page, so that free slots have none.
-    fn clear_links(&self, gone: &[VacuumedNode]) -> Result<()> {
+    /// Frees slots of one page, those on the ground together with their links.
+    fn free_on(&self, block: u32, gone: &[VacuumedNode]) -> Result<()> {
         let shape = self.graph.shape;
-        let of_ground = gone.iter().filter(|seen| seen.kind == HnswPageKind::Ground);
-        let lists: Vec<NodePlace> =
-            of_ground.filter_map(|seen| shape.layout.links(shape.place(seen.node))).collect();
-        for lists in lists.chunk_by(|a, b| a.block == b.block) {
-            self.graph.store.write(lists[0].block, |page| {
-                Ok(lists.iter().all(|list| page::put_links(shape, page, list.slot, &[])))
-            })?;
+        let list = |seen: &VacuumedNode| match seen.kind {
+            HnswPageKind::Ground => shape.layout.links(shape.place(seen.node)),
+            _ => None,
+        };
+        let list_block = |seen: &VacuumedNode| list(seen).map(|list| list.block);
+        for gone in gone.chunk_by(|a, b| list_block(a) == list_block(b)) {
+            match list_block(&gone[0]) {
+                None => self.graph.store.write(block, |page| Ok(free_all(shape, page, gone)))?,
+                Some(first) => self.graph.store.write_two(first, block, |lists, page| {
+                    for list in gone.iter().filter_map(list) {
+                        page::put_links(shape, lists, list.slot, &[]);
+                    }
+                    Ok(free_all(shape, page, gone))
+                })?,
+            };
         }
         Ok(())
     }
 
     fn free(&mut self) -> Result<()> {
-        let shape = *self.graph.shape;
         for block in 1..self.graph.store.blocks()? {
             let seen = self.look(block)?;
             let gone: Vec<VacuumedNode> = seen
@@ -397,8 +402,7 @@ impl<S: StoreMut, G: Guide> Vacuum<'_, S, G> {
                 .collect();
             let Some(first) = gone.first() else { continue };
             let kind = first.kind;
-            self.clear_links(&gone)?;
-            self.graph.store.write(block, |page| Ok(free_all(&shape, page, &gone)))?;
+            self.free_on(block, &gone)?;
             add_to_list(self.graph.store, kind, block)?;
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! # write out: how does a graph get from memory to pages?
 //!
 //! ```text
-//! a linked graph → block 0, pages of the ground layer, pages of the layers above
+//! a linked graph → block 0, groups of links and nodes on the ground, pages of the layers above, loose rows
 //! ```
 //!
 //! Nodes that are linked stand together ([`neighbourhoods`]), so that a walk finds several of the
@@ -12,7 +12,7 @@ use std::collections::{HashMap, VecDeque};
 
 use super::build::{ChunkMemory, GraphBuilder};
 use super::columns;
-use super::layout::BlockRole;
+use super::layout::{BlockRole, PagesApart};
 use super::node_set::NodeSet;
 use super::page::{
     self, EntryPoint, HnswMeta, HnswPageKind, IndexShape, NewNode, NodePlace, NodeState, RowId,
@@ -41,7 +41,13 @@ struct NodeOrder<'a, M: ChunkMemory> {
 }
 
 impl<'a, M: ChunkMemory> NodeOrder<'a, M> {
-    fn new(shape: IndexShape, builder: &'a GraphBuilder<M>, pause: Pause<'_>) -> Result<Self> {
+    /// The order of a graph's nodes, and of so many rows that have no place in it.
+    fn new(
+        mut shape: IndexShape,
+        builder: &'a GraphBuilder<M>,
+        loose: usize,
+        pause: Pause<'_>,
+    ) -> Result<Self> {
         let ground = neighbourhoods(builder, shape.slots(HnswPageKind::Ground) as usize, pause)?;
         let mut ranks = vec![0; ground.len()];
         (0..).zip(&ground).for_each(|(rank, node)| ranks[*node as usize] = rank);
@@ -51,24 +57,35 @@ impl<'a, M: ChunkMemory> NodeOrder<'a, M> {
             upper_ranks.insert(*node, upper.len() as u32);
             upper.extend((1..=builder.layer(*node)).map(|layer| (*node, layer)));
         }
+        let pages = |kind, slots| pages(&shape, kind, slots);
+        let grouped = pages(HnswPageKind::Ground, ground.len());
+        let first = grouped.checked_sub(1).map_or(1, |last| shape.layout.data_block(last) + 1);
+        let count = pages(HnswPageKind::Upper, upper.len()) + pages(HnswPageKind::Loose, loose);
+        let layout = shape.layout.with_apart(PagesApart { first, count });
+        shape.layout = layout.ok_or_else(|| page::corrupt(0, "the index is too large"))?;
         Ok(NodeOrder { shape, builder, ground, ranks, upper, upper_ranks })
     }
 
-    fn pages(&self, kind: HnswPageKind, nodes: usize) -> u32 {
-        (nodes as u32).div_ceil(self.shape.slots(kind))
+    /// The page that is the `rank`th of a kind.
+    fn block(&self, kind: HnswPageKind, rank: u32) -> u32 {
+        let first = self.shape.layout.apart().first;
+        match kind {
+            HnswPageKind::Ground => self.shape.layout.data_block(rank),
+            HnswPageKind::Loose => {
+                first + pages(&self.shape, HnswPageKind::Upper, self.upper.len()) + rank
+            }
+            _ => first + rank,
+        }
     }
 
     /// The number that a node has on pages.
     fn number(&self, node: u32, layer: u8) -> u32 {
-        let (kind, first, rank) = match layer {
-            0 => (HnswPageKind::Ground, 0, self.ranks[node as usize]),
-            _ => {
-                let first = self.pages(HnswPageKind::Ground, self.ground.len());
-                (HnswPageKind::Upper, first, self.upper_ranks[&node] + u32::from(layer) - 1)
-            }
+        let (kind, rank) = match layer {
+            0 => (HnswPageKind::Ground, self.ranks[node as usize]),
+            _ => (HnswPageKind::Upper, self.upper_ranks[&node] + u32::from(layer) - 1),
         };
         let slots = self.shape.slots(kind);
-        let block = self.shape.layout.data_block(first + rank / slots);
+        let block = self.block(kind, rank / slots);
         self.shape.node(NodePlace { block, slot: rank % slots })
     }
 
@@ -99,6 +116,11 @@ impl<'a, M: ChunkMemory> NodeOrder<'a, M> {
         }
         Ok(())
     }
+}
+
+/// Pages of a kind that so many slots take.
+fn pages(shape: &IndexShape, kind: HnswPageKind, slots: usize) -> u32 {
+    (slots as u32).div_ceil(shape.slots(kind))
 }
 
 /// All nodes, each page's worth of them near each other in the graph: a page is filled by going
@@ -148,7 +170,8 @@ pub fn write_out<M: ChunkMemory>(
     pause: Pause<'_>,
     sink: Sink<'_>,
 ) -> Result<()> {
-    let order = NodeOrder::new(shape, builder, pause)?;
+    let order = NodeOrder::new(shape, builder, loose.len(), pause)?;
+    let shape = order.shape;
     let ground: Vec<(u32, u8)> = order.ground.iter().map(|node| (*node, 0)).collect();
     let counts = [ground.len(), order.upper.len(), loose.len()];
     let mut meta = HnswMeta::new(column, shape);
@@ -207,12 +230,13 @@ fn link_page<M: ChunkMemory>(order: &NodeOrder<'_, M>, block: u32) -> Page {
 
 /// The last page of each kind, where it is not full.
 fn pages_with_room<M: ChunkMemory>(order: &NodeOrder<'_, M>, counts: [usize; 3]) -> [u32; 3] {
-    let mut pages = 0;
     std::array::from_fn(|index| {
         let kind = HnswPageKind::WITH_SLOTS[index];
-        pages += order.pages(kind, counts[index]);
         let is_full = (counts[index] as u32).is_multiple_of(order.shape.slots(kind));
-        if is_full { page::NONE } else { order.shape.layout.data_block(pages - 1) }
+        match pages(&order.shape, kind, counts[index]).checked_sub(1) {
+            Some(last) if !is_full => order.block(kind, last),
+            _ => page::NONE,
+        }
     })
 }
 

@@ -29,6 +29,11 @@ fn deletion_costs_no_recall() {
     assert_eq!(assert_all_found_but_one_in(100, &mut client, "after VACUUM"), 2000);
 }
 
+/// Bytes of the pages that have a slot for each row.
+fn ground(client: &mut Client) -> i64 {
+    client.query_one("SELECT ground_bytes FROM rag_hnsw_stats('items_v')", &[]).unwrap().get(0)
+}
+
 #[test]
 fn deleted_rows_give_their_room_back() {
     let Some(cluster) = Cluster::start(&["autovacuum = off"]) else { return };
@@ -37,6 +42,7 @@ fn deleted_rows_give_their_room_back() {
     insert(&mut client, 1, 5000).unwrap();
     client.batch_execute(INDEX).unwrap();
     let before = size(&mut client);
+    let before_ground = ground(&mut client);
     for cycle in 1..=3 {
         client.batch_execute("DELETE FROM items").unwrap();
         client.batch_execute("VACUUM items").unwrap();
@@ -49,6 +55,8 @@ fn deleted_rows_give_their_room_back() {
         println!("cycle {cycle}: {ratio:.3} of the {before} bytes after the build");
         // How many nodes the upper layers have is left to chance, and pages come in groups.
         assert!(ratio <= 1.1, "the index grew to {ratio} of its size");
+        let grown = ground(&mut client) as f64 / before_ground as f64;
+        assert!(grown <= 1.02, "the pages of the ground grew to {grown} of their size");
         assert_sound(&mut client, "items_v", "after all rows were replaced");
     }
     let share = recall(&mut client);
