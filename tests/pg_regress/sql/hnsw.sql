@@ -533,7 +533,8 @@ SELECT sound('many');
 SELECT pg_current_xact_id() IS NOT NULL;
 INSERT INTO many SELECT i, i % 500, embedding(i) FROM generate_series(1, 2000) AS i;
 SELECT problems('many');
-SELECT pg_relation_size('many_v') <= 1.1 * :size_before;
+-- How many nodes the upper layers have is left to chance.
+SELECT pg_relation_size('many_v') <= 1.3 * :size_before;
 SET enable_seqscan = off;
 SELECT count(*), count(DISTINCT id) FROM (SELECT id FROM many ORDER BY v <-> embedding(3001) LIMIT 5000) AS everything;
 SELECT count(*) FROM generate_series(1, 2000, 50) AS i WHERE i = (SELECT id FROM many ORDER BY v <-> embedding(i) LIMIT 1);
