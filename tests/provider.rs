@@ -370,7 +370,8 @@ fn a_call_that_is_cut_short_names_the_timeout_that_was_set() {
     let mut request = request(&server);
     (request.provider.timeout_ms, request.provider.limits.within_ms) = (20_000, Some(300));
     let error = call(&request).unwrap_err();
-    let part = "within the 300 ms that were left of budget.seconds, with timeout of 20000 ms";
+    let part =
+        "within the 300 ms that budget.seconds leaves to this call, with timeout of 20000 ms";
     check(&error, ErrorKind::ProviderTimeout, part);
     assert_eq!(error.hint_text(), Some("Raise budget.seconds of the answer."));
     // There may be more time than a call may take.

@@ -8,7 +8,9 @@ use rustls::client::{
     WebPkiServerVerifier, verify_server_cert_signed_by_trust_anchor, verify_server_name,
 };
 use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
-use rustls::pki_types::{CertificateDer, ServerName, TrustAnchor, UnixTime};
+use rustls::pki_types::{
+    CertificateDer, CertificateRevocationListDer, ServerName, TrustAnchor, UnixTime,
+};
 use rustls::server::ParsedCertificate;
 use rustls::{
     CertificateError, DigitallySignedStruct, Error, OtherError, RootCertStore, SignatureScheme,
@@ -17,7 +19,7 @@ use x509_cert::certificate::{CertificateInner, Raw};
 use x509_cert::der::Decode;
 use x509_cert::ext::pkix::{BasicConstraints, KeyUsage};
 
-use crate::revocation::{RevocationList, RevocationLists, is_named};
+use crate::revocation::{RevocationList, RevocationLists, in_order_for, is_named};
 
 /// What is asked of a server's certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,6 +63,7 @@ fn unreadable(reason: String) -> Error {
 /// Who may sign certificates, and when.
 #[derive(Clone, Debug)]
 struct Authority {
+    certificate: CertificateDer<'static>,
     anchor: TrustAnchor<'static>,
     not_before: Duration,
     not_after: Duration,
@@ -80,6 +83,7 @@ impl Authority {
             && usage.is_none_or(|(_, usage)| usage.key_cert_sign());
         let anchor = store.roots.pop().filter(|_| is_authority);
         Ok(anchor.map(|anchor| Self {
+            certificate: certificate.clone(),
             anchor,
             not_before: content.validity.not_before.to_unix_duration(),
             not_after: content.validity.not_after.to_unix_duration(),
@@ -124,28 +128,24 @@ impl CertificateCheck {
     /// says which of the lists cannot be used.
     pub fn with_revocations(mut self, lists: Option<RevocationLists>) -> Result<Self, String> {
         self.revoked = lists;
-        let lists = self.lists().map_err(|error| error.to_string())?;
-        match (lists, self.authorities.as_slice()) {
-            (Some(lists), authorities @ [_, ..]) => {
-                self.verifier(anchors(authorities.iter()), &lists).map(|_| self)
-            }
-            _ => Ok(self),
-        }
+        self.lists(UnixTime::now())?;
+        Ok(self)
     }
 
-    fn lists(&self) -> Result<Option<Vec<RevocationList>>, UnreadableLists> {
-        self.revoked.as_ref().map(RevocationLists::read).transpose().map_err(UnreadableLists)
+    fn lists(&self, now: UnixTime) -> Result<Option<Vec<RevocationList>>, String> {
+        self.revoked.as_ref().map_or(Ok(None), |lists| lists.read(now))
     }
 
-    /// What verifies certificates by authorities, of which there is at least one, and lists.
+    /// What verifies certificates by authorities and lists, of which there is at least one each: without lists it would
+    /// accept whatever is revoked.
     fn verifier(
         &self,
         anchors: RootCertStore,
-        lists: &[RevocationList],
+        lists: Vec<CertificateRevocationListDer<'static>>,
     ) -> Result<Arc<WebPkiServerVerifier>, String> {
         let provider = Arc::clone(&self.provider);
         WebPkiServerVerifier::builder_with_provider(Arc::new(anchors), provider)
-            .with_crls(lists.iter().map(|list| list.der.clone()))
+            .with_crls(lists)
             .enforce_revocation_expiration()
             .build()
             .map_err(|error| {
@@ -170,8 +170,9 @@ impl CertificateCheck {
                 self.provider.signature_verification_algorithms.all,
             );
         };
-        let verifier = self.verifier(anchors, lists).map_err(unreadable)?;
         let Shown { certificate, intermediates, name, now, .. } = shown;
+        let lists = in_order_for(lists, std::iter::once(*certificate).chain(*intermediates));
+        let verifier = self.verifier(anchors, lists).map_err(unreadable)?;
         // It compares the name last, which is not always asked for.
         match verifier.verify_server_cert(certificate, intermediates, name, &[], *now) {
             Err(Error::InvalidCertificate(
@@ -181,10 +182,18 @@ impl CertificateCheck {
         }
     }
 
-    /// Anchors have no dates for webpki, so those out of date are left out.
+    /// Anchors have no dates for webpki, which looks none of them up in a list, either. So those that are out of date or
+    /// revoked are left out.
     fn verify_authority(&self, shown: &Shown<'_>) -> Result<(), Error> {
-        let valid = self.authorities.iter().filter(|one| one.is_valid(shown.now));
-        self.verify_signed_by(valid, shown).map_err(|error| {
+        let is_valid = |one: &&Authority| one.is_valid(shown.now);
+        let (revoked, trusted): (Vec<_>, Vec<_>) =
+            self.authorities.iter().partition(|one| shown.is_revoked(&one.certificate));
+        let valid = || trusted.iter().copied().filter(is_valid);
+        self.verify_signed_by(valid(), shown).map_err(|error| {
+            let with_revoked = valid().chain(revoked.iter().copied().filter(is_valid));
+            if !revoked.is_empty() && self.verify_signed_by(with_revoked, shown).is_ok() {
+                return CertificateError::Revoked.into();
+            }
             match self.verify_signed_by(self.authorities.iter(), shown) {
                 Ok(()) => CertificateError::Other(OtherError(Arc::new(AuthorityOutOfDate))).into(),
                 Err(_) => error,
@@ -196,7 +205,7 @@ impl CertificateCheck {
     /// before it says that nobody has, or that an authority is no server, it is asked without any authority. It needs no list
     /// of revoked certificates, either, but must not be on one.
     fn verify_trusted(&self, shown: &Shown<'_>) -> Result<(), Error> {
-        if shown.lists.is_some_and(|lists| is_named(lists, shown.certificate)) {
+        if shown.is_revoked(shown.certificate) {
             return Err(CertificateError::Revoked.into());
         }
         match self.verify_signed_by(std::iter::empty(), shown) {
@@ -218,6 +227,13 @@ struct Shown<'a> {
     now: UnixTime,
 }
 
+impl Shown<'_> {
+    /// Whether one of the lists names a certificate.
+    fn is_revoked(&self, certificate: &CertificateDer<'_>) -> bool {
+        self.lists.is_some_and(|lists| is_named(lists, certificate))
+    }
+}
+
 fn anchors<'a>(authorities: impl Iterator<Item = &'a Authority>) -> RootCertStore {
     RootCertStore { roots: authorities.map(|one| one.anchor.clone()).collect() }
 }
@@ -234,7 +250,7 @@ impl ServerCertVerifier for CertificateCheck {
         if self.check == Check::Nothing {
             return Ok(ServerCertVerified::assertion());
         }
-        let lists = self.lists().map_err(|UnreadableLists(reason)| unreadable(reason))?;
+        let lists = self.lists(now).map_err(unreadable)?;
         let shown = Shown {
             certificate: end_entity,
             parsed: ParsedCertificate::try_from(end_entity)?,

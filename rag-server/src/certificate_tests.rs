@@ -185,9 +185,21 @@ fn params_of_authority(name: &str) -> CertificateParams {
     params
 }
 
+/// An authority with the number 5 that another one has let sign.
+fn authority_between(
+    above: &Issuer<'static, KeyPair>,
+) -> (CertificateDer<'static>, Issuer<'static, KeyPair>) {
+    let key = KeyPair::generate().unwrap();
+    let mut params = params_of_authority("between");
+    params.serial_number = Some(5.into());
+    let certificate = params.signed_by(&key, above).unwrap().der().clone();
+    (certificate, Issuer::new(params, key))
+}
+
 fn numbered(host: &str, number: u64, issuer: &Issuer<'static, KeyPair>) -> CertificateDer<'static> {
     let mut params = dated(host, IsCa::NoCa);
     params.serial_number = Some(number.into());
+    params.use_authority_key_identifier_extension = true;
     params.signed_by(&KeyPair::generate().unwrap(), issuer).unwrap().der().clone()
 }
 
@@ -218,7 +230,7 @@ fn check_with(
 ) -> (CertificateCheck, tempfile::NamedTempFile) {
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), lists.concat()).unwrap();
-    let lists = RevocationLists::of(Some(file.path().to_owned()), None);
+    let lists = RevocationLists::named(Some(file.path().to_owned()), None);
     (check_of(check, trusted).with_revocations(lists).unwrap(), file)
 }
 
@@ -241,11 +253,7 @@ fn a_revoked_certificate_is_refused() {
 #[test]
 fn each_authority_needs_a_list_that_it_has_signed() {
     let (root, root_issuer) = named_authority("root");
-    let key = KeyPair::generate().unwrap();
-    let mut params = params_of_authority("between");
-    params.serial_number = Some(5.into());
-    let between = params.signed_by(&key, &root_issuer).unwrap().der().clone();
-    let issuer = Issuer::new(params, key);
+    let (between, issuer) = authority_between(&root_issuer);
     let chain = [numbered("db.example", 7, &issuer), between];
     let (of_root, of_between) = (list(2020, &[], &root_issuer), list(2020, &[], &issuer));
     let verdict = |lists: &[String], seconds| {
@@ -294,4 +302,79 @@ fn a_certificate_that_is_trusted_itself_may_be_revoked() {
     assert_eq!(verdict_of_check(&check, &[good], NOW), Ok(()));
     let said = verdict_of_check(&check, &[revoked], NOW).unwrap_err();
     assert!(said.contains("Revoked"), "{said}");
+}
+
+#[test]
+fn a_revoked_authority_signs_nothing_even_where_it_is_trusted_itself() {
+    let (root, root_issuer) = named_authority("root");
+    let (between, issuer) = authority_between(&root_issuer);
+    let leaf = numbered("db.example", 7, &issuer);
+    let of_root = |revoked: &[u64]| list(2020, revoked, &root_issuer);
+    let verdict = |trusted: &[&CertificateDer<'static>], of_root: String, shown: &[_]| {
+        let lists = [of_root, list(2020, &[], &issuer)];
+        let (check, _file) = check_with(Check::AuthorityAndHost, trusted, &lists);
+        verdict_of_check(&check, shown, NOW)
+    };
+    let chains = [vec![leaf.clone()], vec![leaf, between.clone()]];
+    for (trusted, shown) in [
+        (vec![&root, &between], &chains[0]),
+        (vec![&root, &between], &chains[1]),
+        (vec![&between], &chains[0]),
+        (vec![&between], &chains[1]),
+    ] {
+        assert_eq!(verdict(&trusted, of_root(&[6]), shown), Ok(()));
+        let said = verdict(&trusted, of_root(&[5]), shown).unwrap_err();
+        assert!(said.contains("Revoked"), "{said}");
+    }
+}
+
+#[test]
+fn authorities_of_one_name_each_have_their_list() {
+    let (old, old_issuer) = named_authority("authority");
+    let (new, new_issuer) = named_authority("authority");
+    let lists = [list(2020, &[8], &old_issuer), list(2021, &[9], &new_issuer)];
+    let (check, _file) = check_with(Check::AuthorityAndHost, &[&old, &new], &lists);
+    let verdict = |number, issuer| {
+        verdict_of_check(&check, &[numbered("db.example", number, issuer)], NOW)
+            .map_err(|said| said.contains("Revoked"))
+    };
+    assert_eq!(verdict(7, &old_issuer), Ok(()));
+    assert_eq!(verdict(8, &old_issuer), Err(true));
+    assert_eq!(verdict(9, &old_issuer), Ok(()));
+    assert_eq!(verdict(7, &new_issuer), Ok(()));
+    assert_eq!(verdict(8, &new_issuer), Ok(()));
+    assert_eq!(verdict(9, &new_issuer), Err(true));
+}
+
+#[test]
+fn a_list_that_is_not_valid_yet_takes_the_place_of_none() {
+    let (trusted, issuer) = named_authority("authority");
+    let (good, revoked) = (numbered("db.example", 7, &issuer), numbered("db.example", 8, &issuer));
+    let (now, later) = (list(2020, &[8], &issuer), list(2030, &[7], &issuer));
+    let (check, file) = check_with(Check::Authority, &[&trusted], &[later.clone(), now]);
+    assert_eq!(verdict_of_check(&check, std::slice::from_ref(&good), NOW), Ok(()));
+    verdict_of_check(&check, &[revoked], NOW).unwrap_err();
+    // The first second of 2030.
+    let said = verdict_of_check(&check, std::slice::from_ref(&good), 1_893_456_000).unwrap_err();
+    assert!(said.contains("Revoked"), "{said}");
+    std::fs::write(file.path(), later).unwrap();
+    let said = verdict_of_check(&check, &[good], NOW).unwrap_err();
+    assert!(said.contains("is valid yet"), "{said}");
+}
+
+#[test]
+fn a_list_in_the_home_may_come_later_and_does_not_go_again() {
+    let (trusted, issuer) = named_authority("authority");
+    let shown = [numbered("db.example", 7, &issuer)];
+    let home = tempfile::tempdir().unwrap();
+    let file = home.path().join("root.crl");
+    let lists = Some(RevocationLists::of_home(file.clone()));
+    let check = check_of(Check::Authority, &[&trusted]).with_revocations(lists).unwrap();
+    assert_eq!(verdict_of_check(&check, &shown, NOW), Ok(()));
+    std::fs::write(&file, list(2020, &[7], &issuer)).unwrap();
+    let said = verdict_of_check(&check, &shown, NOW).unwrap_err();
+    assert!(said.contains("Revoked"), "{said}");
+    std::fs::remove_file(&file).unwrap();
+    let said = verdict_of_check(&check, &shown, NOW).unwrap_err();
+    assert!(said.contains("root.crl cannot be read"), "{said}");
 }

@@ -157,7 +157,7 @@ pub fn hint(error: &Error) -> Option<&'static str> {
             Some("a newer list of the authority must take its place in sslcrl or sslcrldir")
         }
         TlsError::InvalidCertRevocationList(_) => Some(
-            "a list of sslcrl or sslcrldir was not signed by the authority that it names, or the authority may sign none",
+            "a list of sslcrl or sslcrldir was not signed by the authority that it names, or the authority may sign none; of two authorities with one name, lists and certificates must say by an authorityKeyIdentifier which has signed them",
         ),
         TlsError::InvalidCertificate(CertificateError::NotValidForNameContext { .. }) => Some(
             "the host of the connection string must be a subjectAltName of the certificate; sslmode=verify-ca does not compare them",

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustls::ClientConfig;
+use rustls::client::Resumption;
 use rustls::pki_types::pem::{Error as PemError, PemObject};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_postgres::config::SslNegotiation;
@@ -205,8 +206,12 @@ impl Said {
         if let Some(value) = self.values.get(parameter) {
             return Some((PathBuf::from(value), true));
         }
-        let file = self.home.as_ref()?.join(Parameter::named(parameter)?.default?);
-        file.exists().then_some((file, false))
+        self.file_in_home(parameter).filter(|file| file.exists()).map(|file| (file, false))
+    }
+
+    /// Where the file of a parameter is that was not named.
+    fn file_in_home(&self, parameter: &str) -> Option<PathBuf> {
+        Some(self.home.as_ref()?.join(Parameter::named(parameter)?.default?))
     }
 
     /// Which certificates of servers are accepted. Below `require` none is looked at: what would become of the connection
@@ -244,18 +249,15 @@ impl Said {
         }
     }
 
-    /// The lists of revoked certificates that count beside a file of authorities: where none is named, that in the home.
+    /// The lists of revoked certificates that count beside a file of authorities: where none is named, that in the home,
+    /// also one that is put there later.
     fn lists(&self) -> Option<RevocationLists> {
-        self.named_lists()
-            .or_else(|| RevocationLists::of(self.file("sslcrl").map(|(file, _)| file), None))
+        self.named_lists().or_else(|| self.file_in_home("sslcrl").map(RevocationLists::of_home))
     }
 
     fn named_lists(&self) -> Option<RevocationLists> {
-        let named = |parameter| {
-            let (path, is_named) = self.file(parameter)?;
-            is_named.then_some(path)
-        };
-        RevocationLists::of(named("sslcrl"), named("sslcrldir"))
+        let named = |parameter| self.values.get(parameter).map(PathBuf::from);
+        RevocationLists::named(named("sslcrl"), named("sslcrldir"))
     }
 
     /// The certificate that the server is shown, with those between it and an authority, and its key.
@@ -348,6 +350,8 @@ fn client(trust: Trust, identity: Option<Identity>) -> Result<ClientConfig, Stri
             .with_client_auth_cert(certificates, key)
             .map_err(|error| format!("sslkey is not the key of sslcert: {error}"))?,
     };
+    // A session that is resumed is not checked again, whatever has been revoked since. libpq resumes none, either.
+    config.resumption = Resumption::disabled();
     // What servers since PostgreSQL 17 want where TLS is not asked for first.
     config.alpn_protocols = vec![b"postgresql".to_vec()];
     Ok(config)

@@ -194,6 +194,15 @@ fn what_would_accept_less_is_not_passed_over() {
     read(&words, &[("PGSSLMINPROTOCOLVERSION", "TLSv1.2"), ("PGSSLCERTMODE", "allow")]).unwrap();
 }
 
+/// A list of an authority "a", without extensions.
+const VERSION_1: &str = "-----BEGIN X509 CRL-----
+MIGPMDgwCgYIKoZIzj0EAwIwDDEKMAgGA1UEAwwBYRcNMjYxMTI3MjM0NjE0WhcN
+MzYxMTI0MjM0NjE0WjAKBggqhkjOPQQDAgNHADBEAiBPQtLlfMjWQIFKOwa76ehD
+FXDGsijddUGXexxnzWR2fwIgDRMTTFzoB96eQKTFyFjS+dPwAObU5JIvSLy2Plko
+tVQ=
+-----END X509 CRL-----
+";
+
 /// Writes an authority and a list of what it has revoked: nothing.
 fn write_authority(files: &Files, certificate: &str, list: &str) {
     let mut params = CertificateParams::new(Vec::new()).unwrap();
@@ -243,7 +252,82 @@ fn lists_of_revoked_certificates_are_found_where_libpq_finds_them() {
     check(&[("sslcrldir", "/nothing")], &[], "sslcrldir /nothing cannot be read");
     let broken = "-----BEGIN X509 CRL-----\nAAAA\n-----END X509 CRL-----\n";
     files.write("broken.crl", broken);
-    check(&[("sslcrl", &files.path("broken.crl"))], &[], "that is not one of version 2");
+    let broken = files.path("broken.crl");
+    check(
+        &[("sslcrl", &broken)],
+        &[],
+        "broken.crl holds a list of revoked certificates that cannot be used",
+    );
+    files.write("v1.crl", VERSION_1);
+    check(
+        &[("sslcrl", &files.path("v1.crl"))],
+        &[],
+        "v1.crl holds a list of revoked certificates that is damaged, or not of version 2",
+    );
+}
+
+#[test]
+fn what_should_hold_a_list_is_not_passed_over() {
+    let files = Files::new();
+    write_authority(&files, "root.crt", "good.crl");
+    std::fs::create_dir_all(files.path("lists/folder.crl")).unwrap();
+    let text = |name: &str| std::fs::read_to_string(files.path(name)).unwrap();
+    let (root, lists) = (files.path("root.crt"), files.path("lists"));
+    let words = [("sslmode", "verify-full"), ("sslrootcert", &*root), ("sslcrldir", &*lists)];
+    files.write("lists/good", &text("good.crl"));
+    files.write("lists/root.pem", &text("root.crt"));
+    read(&words, &[]).unwrap();
+    for (name, content) in [("0.r1", "other"), ("ROOT.CRL", "other"), ("empty.txt", "")] {
+        files.write(&format!("lists/{name}"), content);
+        let error = read(&words, &[]).unwrap_err();
+        let expected = format!("{name} holds no list of revoked certificates in the format PEM");
+        assert!(error.ends_with(&expected), "{error}");
+        std::fs::remove_file(files.path(&format!("lists/{name}"))).unwrap();
+    }
+    std::os::unix::fs::symlink(files.path("good.crl"), files.path("lists/link")).unwrap();
+    read(&words, &[]).unwrap();
+    std::fs::remove_file(files.path("good.crl")).unwrap();
+    let error = read(&words, &[]).unwrap_err();
+    assert!(error.contains("lists/link cannot be read"), "{error}");
+}
+
+/// What a client says to a server, and hears from it, until neither has anything to say.
+fn talk(client: &mut rustls::ClientConnection, server: &mut rustls::ServerConnection) {
+    while client.wants_write() || server.wants_write() {
+        let (mut said, mut heard) = (Vec::new(), Vec::new());
+        client.write_tls(&mut said).unwrap();
+        server.read_tls(&mut said.as_slice()).unwrap();
+        server.process_new_packets().unwrap();
+        server.write_tls(&mut heard).unwrap();
+        client.read_tls(&mut heard.as_slice()).unwrap();
+        client.process_new_packets().unwrap();
+    }
+}
+
+#[test]
+fn no_session_is_resumed_without_a_check() {
+    let files = Files::new();
+    let chain = certificates("sslrootcert", Path::new(&files.path("own.crt"))).unwrap();
+    let key = private_key(Path::new(&files.path("own.key"))).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    for version in rustls::ALL_VERSIONS {
+        let server = rustls::ServerConfig::builder_with_provider(Arc::clone(&provider))
+            .with_protocol_versions(&[version])
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(chain.clone(), key.clone_key());
+        let mut server = server.unwrap();
+        server.alpn_protocols = vec![b"postgresql".to_vec()];
+        let server = Arc::new(server);
+        let client = Arc::new(client(Trust::nothing(), None).unwrap());
+        for _ in 0..2 {
+            let name = "db.example".try_into().unwrap();
+            let mut client = rustls::ClientConnection::new(Arc::clone(&client), name).unwrap();
+            let mut server = rustls::ServerConnection::new(Arc::clone(&server)).unwrap();
+            talk(&mut client, &mut server);
+            assert_eq!(client.handshake_kind(), Some(rustls::HandshakeKind::Full));
+        }
+    }
 }
 
 #[test]

@@ -77,7 +77,7 @@ coalesce(CASE WHEN pg_catalog.octet_length(pg_catalog.btrim({title})) BETWEEN 1 
 
 -- name: key_of_several
 -- A key of several columns. Names are compared by their words alone, so a digest, which is a word, follows unless each part is
--- one word: else 'a b', c and a, 'b c' would be one entity.
+-- one word in small letters: else 'a b', c and a, 'b c' would be one entity, and so would a, b and A, b.
 (SELECT CASE WHEN k.written COLLATE pg_catalog."C" OPERATOR(pg_catalog.~) {words} THEN k.written
              ELSE k.written OPERATOR(pg_catalog.||) ' ' OPERATOR(pg_catalog.||)
                   pg_catalog.left(pg_catalog.encode(pg_catalog.sha256(pg_catalog.convert_to(k.written, 'UTF8')), 'hex'), 8) END

@@ -47,7 +47,5 @@ impl NameFinder for AidOfClient<'_> {
 
 fn too_slow(model: &str, seconds: f64) -> Error {
     let message = format!("model \"{model}\" has not found the personal data within {seconds} s");
-    Error::new(ErrorKind::ProviderTimeout, message).hint(
-        "The option timeout of the server is for the whole call; a smaller model takes less of it.",
-    )
+    Error::new(ErrorKind::ProviderTimeout, message)
 }

@@ -110,7 +110,7 @@ impl ProviderConfig {
     }
 
     /// The limit that [`allowed_ms`](Self::allowed_ms) comes from, in words for a message: "timeout of 60000 ms", or
-    /// "the 450 ms that were left of budget.seconds, with timeout of 60000 ms".
+    /// "the 450 ms that budget.seconds leaves to this call, with timeout of 60000 ms".
     #[must_use]
     pub fn timeout_in_words(&self) -> String {
         let timeout = format!("timeout of {} ms", self.timeout_ms);
@@ -118,8 +118,18 @@ impl ProviderConfig {
             false => timeout,
             true => {
                 let left = self.allowed_ms();
-                format!("the {left} ms that were left of budget.seconds, with {timeout}")
+                format!("the {left} ms that budget.seconds leaves to this call, with {timeout}")
             }
+        }
+    }
+
+    /// What is to be raised for the call to take longer, in words for a hint: "timeout of server "NAME"", or "budget.seconds
+    /// of the answer".
+    #[must_use]
+    pub fn limit_to_raise(&self) -> String {
+        match self.is_cut_short() {
+            false => format!("timeout of server \"{}\"", self.name),
+            true => "budget.seconds of the answer".to_owned(),
         }
     }
 

@@ -157,10 +157,7 @@ impl ErrorFormatter<'_> {
     }
 
     fn longer_timeout(&self) -> String {
-        match self.provider.is_cut_short() {
-            false => format!("Raise timeout of server \"{}\".", self.provider.name),
-            true => "Raise budget.seconds of the answer.".to_owned(),
-        }
+        format!("Raise {}.", self.provider.limit_to_raise())
     }
 
     fn first_token_timeout(&self) -> String {

@@ -144,7 +144,10 @@ impl Redactor<'_> {
         })?;
         let within = Duration::from_millis(provider.allowed_ms());
         let search = NameSearch { model, lane, texts: &read, within };
-        let found = self.names.names(&search).map_err(|error| not_sent(error, &provider.name))?;
+        let found = self.names.names(&search).map_err(|error| match error.kind() {
+            ErrorKind::ProviderTimeout => not_sent(error.hint(more_time(provider)), &provider.name),
+            _ => not_sent(error, &provider.name),
+        })?;
         if found.len() != texts.len() {
             let message = "a token classifier has not read all that was to be sent";
             return Err(Error::new(ErrorKind::Internal, message));
@@ -163,10 +166,12 @@ fn spend(provider: &mut ProviderConfig, took: Duration) -> Result<()> {
         return Ok(());
     }
     let message = format!("its redact_model took all of {}", provider.timeout_in_words());
-    Err(Error::new(ErrorKind::ProviderTimeout, message).hint(format!(
-        "Raise timeout of server \"{}\", or register a smaller token classifier.",
-        provider.name
-    )))
+    Err(Error::new(ErrorKind::ProviderTimeout, message).hint(more_time(provider)))
+}
+
+/// What can be done where the model of `provider` takes all of the time of a call.
+fn more_time(provider: &ProviderConfig) -> String {
+    format!("Raise {}, or register a smaller token classifier.", provider.limit_to_raise())
 }
 
 /// The error of a model that should have found personal data for the server `name`.
@@ -307,9 +312,16 @@ mod tests {
         assert_eq!(provider.call_ms(), 100);
         let late = ErrorFormatter { provider: &provider, key: &key, task: TASK }
             .failure(CallFailure::Timeout);
-        let expected = "did not answer within the 59200 ms that were left of budget.seconds, with timeout of 60000 ms, \
+        let expected = "did not answer within the 59200 ms that budget.seconds leaves to this call, with timeout of 60000 ms, \
              of which redact_model took 59100 ms";
         assert!(late.error.message().ends_with(expected), "{}", late.error);
+        assert_eq!(late.error.hint_text(), Some("Raise budget.seconds of the answer."));
+        let told = not_sent(spend(&mut provider, Duration::from_millis(59_200)).unwrap_err(), "p");
+        let expected = "its redact_model took all of the 59200 ms that budget.seconds leaves to this call, with timeout of 60000 ms";
+        assert!(told.message().ends_with(expected), "{told}");
+        let expected =
+            "Raise budget.seconds of the answer, or register a smaller token classifier.";
+        assert_eq!(told.hint_text(), Some(expected));
         provider.limits.within_ms = None;
         for took in [60_000, 60_001, u64::MAX] {
             let error = spend(&mut provider, Duration::from_millis(took)).unwrap_err();

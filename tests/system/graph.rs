@@ -167,37 +167,55 @@ fn a_walk_comes_to_the_rows_that_a_plain_join_finds() {
     }
 }
 
+/// Has a transaction that has read the table `first` go on with all of a pipeline over `band` that has a graph with relations,
+/// while `alteration`, arguments of `rag_alter_pipeline`, waits for that table; and has the alteration be done then.
+pub fn assert_waits_without_locks(cluster: &Cluster, first: &str, alteration: &str) {
+    let mut client = cluster.connect();
+    let mut reader = cluster.connect();
+    let begin = format!("SET lock_timeout = '20s'; BEGIN; SELECT FROM {first}");
+    reader.batch_execute(&begin).unwrap();
+    let mut other = cluster.connect();
+    let pid: i32 = other.query_one("SELECT pg_backend_pid()", &[]).unwrap().get(0);
+    let statement = format!("SELECT rag_alter_pipeline('band', {alteration})");
+    let altering = std::thread::spawn(move || other.batch_execute(&statement));
+    let waiting = format!("SELECT count(*) FROM pg_locks WHERE NOT granted AND pid = {pid}");
+    assert!(wait_for(|| count(&mut client, &waiting) == 1), "{alteration}");
+    for relation in ["band_rag_chunks_relations", "band_rag_chunks_mentions", "band_rag", "band"] {
+        reader.batch_execute(&format!("SELECT FROM {relation}")).unwrap();
+    }
+    reader.batch_execute("INSERT INTO band VALUES (9, 'It was Gong.'); COMMIT").unwrap();
+    let altered = altering.join().expect("no panic");
+    altered.unwrap_or_else(|error| panic!("{alteration}: {error:?}"));
+}
+
 #[test]
 fn a_graph_that_is_dropped_keeps_no_lock_while_it_waits_for_one() {
     let Some(cluster) = Cluster::start(&[]) else { return };
     let mut client = cluster.connect();
     client.batch_execute(SETUP).unwrap();
-    client.batch_execute(CREATE_SAYING).unwrap();
-    wait(&mut client);
-    // A successor that nobody fills.
-    client
-        .batch_execute(
-            "SELECT rag_alter_pipeline('band', refresh => 'manual', chunking => '{\"max_tokens\": 100}')",
-        )
-        .unwrap();
-    let mut reader = cluster.connect();
-    reader
-        .batch_execute("SET lock_timeout = '20s'; BEGIN; SELECT FROM band_rag_chunks_2_mentions")
-        .unwrap();
-    let mut other = cluster.connect();
-    let pid: i32 = other.query_one("SELECT pg_backend_pid()", &[]).unwrap().get(0);
-    let dropping = std::thread::spawn(move || {
-        other.batch_execute("SELECT rag_alter_pipeline('band', options => '{\"graph\": false}')")
-    });
-    let waiting = format!("SELECT count(*) FROM pg_locks WHERE NOT granted AND pid = {pid}");
-    assert!(wait_for(|| count(&mut client, &waiting) == 1));
-    // Whoever is waited for gets on with the rest of the graph, the chunks and the source.
-    for relation in ["band_rag_chunks_relations", "band_rag_chunks_mentions", "band_rag", "band"] {
-        reader.batch_execute(&format!("SELECT FROM {relation}")).unwrap();
+    let begin = |client: &mut Client| {
+        client.batch_execute(CREATE_SAYING).unwrap();
+        wait(client);
+        // A successor that nobody fills.
+        client
+            .batch_execute(
+                "SELECT rag_alter_pipeline('band', refresh => 'manual', chunking => '{\"max_tokens\": 100}')",
+            )
+            .unwrap();
+    };
+    // Relations alone go, and the successor with all that is made of it.
+    let replaced =
+        r#"options => '{"graph": {"entities": "rules"}}', chunking => '{"max_tokens": 90}'"#;
+    for alteration in [replaced, "refresh => 'sync', chunking => '{\"max_tokens\": 90}'"] {
+        begin(&mut client);
+        assert_waits_without_locks(&cluster, "band_rag_chunks_2_mentions", alteration);
+        client
+            .batch_execute("SELECT rag_drop_pipeline('band'); DELETE FROM band WHERE id = 9")
+            .unwrap();
     }
-    reader.batch_execute("INSERT INTO band VALUES (9, 'It was Gong.'); COMMIT").unwrap();
-    let dropped = dropping.join().expect("no panic");
-    dropped.unwrap_or_else(|error| panic!("{error:?}"));
+    begin(&mut client);
+    let alteration = "options => '{\"graph\": false}'";
+    assert_waits_without_locks(&cluster, "band_rag_chunks_2_mentions", alteration);
     let left = "SELECT count(*) FROM pg_class WHERE relname ~ '_(mentions|relations)$' AND relname LIKE 'band%'";
     assert_eq!(count(&mut client, left), 0);
 }

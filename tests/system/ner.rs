@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::cluster::{Cluster, wait_for};
 use super::documents::{assert_fails, count};
+use super::graph::assert_waits_without_locks;
 use super::token_classifier;
 
 const SETUP: &str = "
@@ -231,4 +232,23 @@ fn what_finds_no_names_is_refused() {
         &["0A000", "without the label \"O\"", "such as B-PER"],
     );
     add(json!({"0": "O", "1": "B-"}), &["0A000", "the label \"B-\", which names no kind"]);
+}
+
+#[test]
+fn another_model_keeps_no_lock_while_it_waits_for_one() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let Some((mut client, _)) = start(&cluster) else { return };
+    client
+        .batch_execute(
+            r#"ALTER TABLE band ADD tenant integer DEFAULT 1;
+               SELECT rag_create_pipeline('band', 'body', metadata => ARRAY['tenant'], options =>
+                   '{"graph": {"entities": "rules", "relations": {"tenant": "plays_for"}}}')"#,
+        )
+        .unwrap();
+    wait(&mut client);
+    // The relations go, and the mentions are emptied.
+    let alteration = r#"options => '{"graph": {"entities": "ner", "ner_model": "names"}}'"#;
+    assert_waits_without_locks(&cluster, "band_rag_chunks_mentions", alteration);
+    wait(&mut client);
+    assert!(text(&mut client, WRITTEN).starts_with(OF_MODEL));
 }

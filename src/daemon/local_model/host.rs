@@ -227,11 +227,11 @@ impl WaitingCall<'_> {
             }
             _ if took > Duration::from_millis(provider.call_ms()) => {
                 let seconds = Duration::from_millis(provider.timeout_ms).as_secs_f64();
-                let (within, limit) = match provider.is_cut_short() {
-                    false => (format!("{seconds} s"), "the option timeout of the server"),
-                    true => (provider.timeout_in_words(), "budget.seconds of the answer"),
+                let within = match provider.is_cut_short() {
+                    false => format!("{seconds} s"),
+                    true => provider.timeout_in_words(),
                 };
-                Err(too_slow(&provider.name, &within, limit))
+                Err(too_slow(&provider.name, &within, &provider.limit_to_raise()))
             }
             _ => Ok(()),
         }

@@ -33,11 +33,11 @@ const FORM: TableForm = TableForm {
     comments: query!(column_relations.comment_table),
 };
 
-/// Keys of several columns whose words alone say where a part ends: each part is one word, or a UUID, which is always five.
-/// Letters beyond ASCII may be of a script that writes words without spaces.
+/// Keys of several columns whose words alone say what they are: each part is one word, or a UUID, which is always five. Letters
+/// are small, since names are compared without case; letters beyond ASCII may be of a script that writes words without spaces.
 const WORDS: &str = concat!(
-    "^([A-Za-z0-9_]*[A-Za-z0-9][A-Za-z0-9_]*|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})",
-    "(, ([A-Za-z0-9_]*[A-Za-z0-9][A-Za-z0-9_]*|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}))*$",
+    "^([a-z0-9_]*[a-z0-9][a-z0-9_]*|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12})",
+    "(, ([a-z0-9_]*[a-z0-9][a-z0-9_]*|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}))*$",
 );
 
 /// Has a pipeline, which has a graph, keep what `wanted` says, or nothing of the kind any more.

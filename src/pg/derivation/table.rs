@@ -87,20 +87,31 @@ pub fn generations(pipeline: &Pipeline) -> Result<Vec<Pipeline>> {
     Ok([pipeline.clone()].into_iter().chain(pipeline::successor(pipeline.id)?).collect())
 }
 
-/// Locks what of these kinds is made of a pipeline and its successor, so that it can be dropped: all of it together with the
-/// relations of both, since whoever has one of the tables may wait for another.
-pub fn lock_dropped(pipeline: &Pipeline, kinds: &[DerivationKind]) -> Result<()> {
-    let mut dropped = Vec::new();
+/// Locks a pipeline and its successor with all that is made of them before an alteration, so that what is made of these kinds,
+/// or the successor if another is to take its place, can be dropped; nothing where nothing of the kind is there. It is all of
+/// it at once, and not what is dropped alone: whoever has one of the tables may wait for another, and would never give it
+/// back while an alteration that has the one waits for the other.
+pub fn lock_before(
+    pipeline: &Pipeline,
+    dropped: &[DerivationKind],
+    replaces_successor: bool,
+) -> Result<()> {
+    let replaced = match replaces_successor {
+        true => pipeline::successor(pipeline.id)?,
+        false => None,
+    };
+    // Before its relations, as whoever drops a pipeline does it.
+    let replaced = replaced.map(|one| pipeline::lock(one.id)).transpose()?.flatten();
+    let mut is_dropped = replaced.is_some();
+    let mut all = Vec::new();
     for one in generations(pipeline)? {
-        let made = derivation::all(one.id)?.into_iter().filter(|it| kinds.contains(&it.kind));
-        let tables: Vec<Relation> = made.map(|it| it.relation).collect();
-        if !tables.is_empty() {
-            dropped.push((one, tables));
-        }
+        let made = derivation::all(one.id)?;
+        is_dropped |= made.iter().any(|it| dropped.contains(&it.kind));
+        all.push((one, made.into_iter().map(|it| it.relation).collect()));
     }
-    match dropped.is_empty() {
-        true => Ok(()),
-        false => locking::lock_for_drop(&dropped),
+    match is_dropped {
+        true => locking::lock_for_drop(&all),
+        false => Ok(()),
     }
 }
 
@@ -127,7 +138,7 @@ pub fn alter(
 }
 
 /// Drops what was made of one kind. A question locks the chunks before it, so all is locked together first, unless
-/// [`lock_dropped`] has done it already.
+/// [`lock_before`] has done it already.
 pub fn forget(pipeline: &Pipeline, kind: DerivationKind, table: Relation) -> Result<()> {
     locking::lock_for_drop(&[(pipeline.clone(), vec![table.clone()])])?;
     derivation::remove(pipeline.id, kind)?;

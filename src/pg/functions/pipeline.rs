@@ -208,7 +208,7 @@ fn alter(
     }
     alter_shards(pipeline, given.shards.as_deref())?;
     derivation::check_new_refresh(pipeline, wanted.refresh)?;
-    derivation::table::lock_dropped(pipeline, &given.dropped()?)?;
+    derivation::table::lock_before(pipeline, &given.dropped()?, wanted.needs_new_chunks())?;
     // Before a successor is made, which is to have the same.
     if let Some(option) = represent {
         representations::alter(pipeline, option)?;

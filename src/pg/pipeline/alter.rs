@@ -105,7 +105,8 @@ impl PipelineAlteration<'_> {
         Ok(())
     }
 
-    fn needs_new_chunks(&self) -> bool {
+    /// Whether a new generation of chunks is begun.
+    pub fn needs_new_chunks(&self) -> bool {
         self.content.is_some()
             || self.metadata.is_some()
             || !self.chunking.is_empty()

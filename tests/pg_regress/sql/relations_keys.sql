@@ -84,14 +84,15 @@ CALL rag_run('deal');
 SELECT count(*) AS kept FROM kept;
 (TABLE kept EXCEPT TABLE expected) UNION ALL (TABLE expected EXCEPT TABLE kept);
 
--- A part with a comma, a quotation mark or a space is quoted, and a digest follows unless each part is one word: two keys are two
--- entities, and a row is called as it is referred to.
+-- A part with a comma, a quotation mark or a space is quoted, and a digest follows unless each part is one word in small letters:
+-- two keys are two entities, and a row is called as it is referred to.
 CREATE TABLE site (town text, street text, body text, twin_town text, twin_street text, PRIMARY KEY (town, street),
     FOREIGN KEY (twin_town, twin_street) REFERENCES site);
 INSERT INTO site VALUES ('a, b', 'c', 'It rained.', 'x', 'y'), ('a', 'b, c', 'It snowed.', 'x', 'y'), ('o''neil', 'd\e', 'It was warm.', 'a, b', 'c'),
     ('a b', 'c', 'It hailed.', 'x', 'y'), ('a', 'b c', 'It thawed.', 'x', 'y'), ('-1', 'c', 'It froze.', 'x', 'y'), ('1', 'c', 'It blew.', 'x', 'y'),
     ('東 京', '市', 'It poured.', 'x', 'y'), ('東', '京 市', 'It cleared.', 'x', 'y'), ('_', 'c', 'It dripped.', 'x', 'y'),
-    ('550e8400-e29b-41d4-a716-446655440000', 'south_7', 'It shone.', 'x', 'y'), ('x', 'y', 'It was cold.', NULL, NULL);
+    ('550e8400-e29b-41d4-a716-446655440000', 'south_7', 'It shone.', 'x', 'y'), ('A', 'c', 'It grew.', 'x', 'y'),
+    ('a', 'C', 'It fell.', 'x', 'y'), ('a', 'c', 'It stayed.', 'x', 'y'), ('x', 'y', 'It was cold.', NULL, NULL);
 SELECT rag_create_pipeline('site', 'body', metadata => ARRAY['twin_town', 'twin_street'], refresh => 'sync', options => '{"graph":
     {"entities": "rules", "relations": {"twin_town, twin_street": "twin_of"}}}');
 SELECT subject_name, object_name FROM site_rag_chunks_relations ORDER BY subject_name COLLATE "C";
