@@ -32,6 +32,8 @@ pub struct Remembering {
     pub is_whole: bool,
     /// Tokens embedded so far.
     pub tokens: u64,
+    /// Passages that the reader was given so far, those included of which it is known what it says.
+    pub read: usize,
 }
 
 /// The vectors of texts that were embedded before.
@@ -65,6 +67,7 @@ impl Remembering {
             calibration,
             is_whole: false,
             tokens: 0,
+            read: 0,
         }
     }
 
@@ -145,6 +148,7 @@ impl Embedder for Remembering {
     }
 
     fn score_spans(&mut self, question: &str, passages: &[Spanned]) -> Result<Vec<SpanScores>> {
+        self.read += passages.len();
         let key = |it: &Spanned| (Memory::SpanScores, format!("{question}\0{}", it.text));
         let missing: Vec<Spanned> =
             passages.iter().filter(|it| !self.known.contains_key(&key(it))).cloned().collect();

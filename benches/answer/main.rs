@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! cargo bench --bench answer -- [SET ...] [--file FILE] [--k N] [--questions N]
-//!                               [--sentences N] [--margin X] [--close X] [--embedded N] [--read N] [--all]
+//!                               [--sentences N] [--margin X] [--close X] [--embedded N] [--read N]
+//!                               [--sure X] [--all]
 //! cargo bench --bench answer -- --manual [--pages FOLDER --ask FILE] [--pieces N]
 //! ```
 //!
@@ -15,6 +16,8 @@
 //! out unless `--all` says
 //! otherwise: `cargo bench --bench fit` fits constants to them. Vectors are kept beside the folder of models,
 //! so that the next run takes seconds.
+//!
+//! `--sure` says with which log odds the reader is sure of a piece and reads nothing that would not add to it, `inf` for never.
 //!
 //! `--manual` asks the questions of `manual.txt` about the pages in `docs/` and prints the answers. Every second
 //! question is kept: no constant was fitted to it. With `--pages` and `--ask` it asks the questions in a file, one a line, about
@@ -113,6 +116,7 @@ impl Settings {
                 Long("close") => settings.extract.close_margin = parser.value()?.parse()?,
                 Long("embedded") => settings.extract.max_embedded = parser.value()?.parse()?,
                 Long("read") => settings.extract.max_read = parser.value()?.parse()?,
+                Long("sure") => settings.extract.sure = parser.value()?.parse()?,
                 Long("manual") => settings.manual = Some(Manual::own()),
                 Long("pages") => settings.manual()?.pages = parser.value()?.into(),
                 Long("ask") => settings.manual()?.questions = parser.value()?.into(),

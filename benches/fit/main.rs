@@ -1,7 +1,7 @@
 //! # What do the similarities of this model mean?
 //!
 //! ```text
-//! cargo bench --bench fit -- [--out FILE] [--from FILE] [--with FOLDER] [--questions N]
+//! cargo bench --bench fit -- [--out FILE] [--from FILE] [--with FOLDER] [--questions N] [--sure X]
 //!     [--report | --confidence | --reader] [SET ...]
 //! ```
 //!
@@ -18,8 +18,9 @@
 //!    questions.
 //!
 //! The model is `$PG_RAG_MODEL`. `--with` names the folder of a second one and fits a calibration for both and
-//! any other model, without ranges of cosines. `--from` starts from a file and not from the model's own, `--out`
-//! writes the result, `--confidence` fits the confidence alone, `--report` nothing. `--reader` fits the weights of
+//! any other model, without ranges of cosines. Constants are fitted to what a reader says of all passages that it may read;
+//! `--sure` says with which log odds it is sure of a piece in the answers that are reported, `inf` for never.
+//! `--from` starts from a file and not from the model's own, `--out` writes the result, `--confidence` fits the confidence alone, `--report` nothing. `--reader` fits the weights of
 //! the model's reader alone, to articles that it was not trained on (scripts/reader/prepare.py).
 
 #[path = "../answer/data.rs"]
@@ -43,6 +44,7 @@ use std::path::PathBuf;
 
 use lexopt::prelude::*;
 use pg_rag::embed::calibration::Calibration;
+use pg_rag::extract::ExtractOptions;
 use pg_rag::protocol::ModelRef;
 use ragd::Installed;
 
@@ -61,6 +63,7 @@ struct Settings {
     fits: bool,
     keeps_scores: bool,
     of_reader: bool,
+    answers: ExtractOptions,
 }
 
 fn main() {
@@ -109,7 +112,7 @@ fn main() {
         }
     }
     for model in &mut models {
-        report::print(model);
+        report::print(model, &settings.answers);
     }
 }
 
@@ -125,6 +128,7 @@ impl Settings {
             fits: true,
             keeps_scores: false,
             of_reader: false,
+            answers: ExtractOptions::default(),
         };
         let mut parser = lexopt::Parser::from_env();
         while let Some(argument) = parser.next()? {
@@ -134,6 +138,7 @@ impl Settings {
                 Long("from") => settings.from = Some(parser.value()?.into()),
                 Long("with") => settings.with = Some(parser.value()?.into()),
                 Long("questions") => settings.questions = parser.value()?.parse()?,
+                Long("sure") => settings.answers.sure = parser.value()?.parse()?,
                 Long("report") => settings.fits = false,
                 Long("confidence") => settings.keeps_scores = true,
                 Long("reader") => settings.of_reader = true,

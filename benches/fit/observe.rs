@@ -96,9 +96,10 @@ impl FitSet {
 
     fn observe_one(&self, asked: &Asked, embedder: &mut Remembering) -> Observed {
         let question = self.question(asked);
+        // What stopping leaves unread would look as if nothing was to be said of it.
+        let options = ExtractOptions { sure: f32::INFINITY, ..ExtractOptions::default() };
         let mut observe = |found: &[Found]| {
-            observe(&question.text, &self.passages(found), embedder, &ExtractOptions::default())
-                .unwrap()
+            observe(&question.text, &self.passages(found), embedder, &options).unwrap()
         };
         let (with, without) = (observe(&asked.with), observe(&asked.without));
         let pieces = with.iter().flat_map(|it| &it.pieces);
@@ -133,10 +134,10 @@ impl FitSet {
         &self,
         asked: &Asked,
         found: &[Found],
-        embedder: &mut Remembering,
+        (embedder, options): (&mut Remembering, &ExtractOptions),
     ) -> pg_rag::extract::Extract {
         let question = &self.question(asked).text;
-        extract(question, &self.passages(found), embedder, &ExtractOptions::default()).unwrap()
+        extract(question, &self.passages(found), embedder, options).unwrap()
     }
 
     fn passages(&self, found: &[Found]) -> Vec<ExtractPassage<'_>> {

@@ -18,12 +18,16 @@ struct Outcomes {
     /// Confidences where only the first passage is read: with the answer in it, and without.
     alone_with: Vec<f32>,
     alone_without: Vec<f32>,
+    /// Sentences of evidence, and passages that the reader was given, where the passage is there, and of all that was asked.
+    sentences: usize,
+    read_with: usize,
+    read: usize,
 }
 
-/// A line a set.
-pub fn print(model: &mut Model) {
+/// A line a set, of answers as `options` have them made.
+pub fn print(model: &mut Model, options: &ExtractOptions) {
     println!(
-        "\n{:20} {:>5} {:>6} {:>8} {:>8} {:>11} {:>10} {:>8} {:>7} {:>12} {:>11}",
+        "\n{:20} {:>5} {:>6} {:>8} {:>8} {:>11} {:>10} {:>8} {:>7} {:>12} {:>11} {:>9} {:>9} {:>6}",
         "set",
         "asked",
         "best",
@@ -34,19 +38,24 @@ pub fn print(model: &mut Model) {
         "refused",
         "caught",
         "one: refused",
-        "one: caught"
+        "one: caught",
+        "sentences",
+        "with read",
+        "read"
     );
     for set in &model.sets {
-        Outcomes::of(set, &mut model.embedder).print(&set.name);
+        Outcomes::of(set, &mut model.embedder, options).print(&set.name);
     }
 }
 
 impl Outcomes {
-    fn of(set: &FitSet, embedder: &mut Remembering) -> Outcomes {
+    fn of(set: &FitSet, embedder: &mut Remembering, options: &ExtractOptions) -> Outcomes {
         let mut outcomes = Outcomes::default();
+        let before = embedder.read;
         for asked in set.asked.iter().filter(|it| set.question(it).is_kept()) {
             let question = set.question(asked);
-            let with = set.answer(asked, &asked.with, embedder);
+            let read = embedder.read;
+            let with = set.answer(asked, &asked.with, (&mut *embedder, options));
             if !question.is_answerable {
                 outcomes.adversarial.push(with.confidence);
                 continue;
@@ -55,14 +64,19 @@ impl Outcomes {
                 set.holds(question, &asked.with[it.passage], it.bytes.clone())
             };
             outcomes.add(&with, holds);
-            outcomes.without.push(set.answer(asked, &asked.without, embedder).confidence);
-            let mut alone = |found: &[Found]| set.answer(asked, found, embedder).confidence;
+            outcomes.read_with += embedder.read - read;
+            let mut confidence =
+                |found: &[Found]| set.answer(asked, found, (&mut *embedder, options)).confidence;
+            outcomes.without.push(confidence(&asked.without));
             match asked.with.first().is_some_and(|it| question.gold.contains(&it.passage)) {
-                true => outcomes.alone_with.push(alone(&asked.with[..1])),
-                false => outcomes.alone_without.push(alone(&asked.with[..1.min(asked.with.len())])),
+                true => outcomes.alone_with.push(confidence(&asked.with[..1])),
+                false => {
+                    outcomes.alone_without.push(confidence(&asked.with[..1.min(asked.with.len())]))
+                }
             }
-            outcomes.alone_without.push(alone(&asked.without[..1.min(asked.without.len())]));
+            outcomes.alone_without.push(confidence(&asked.without[..1.min(asked.without.len())]));
         }
+        outcomes.read = embedder.read - before;
         outcomes
     }
 
@@ -70,6 +84,7 @@ impl Outcomes {
         let best = answer.evidence.iter().max_by(|a, b| a.score.total_cmp(&b.score));
         self.in_best += usize::from(best.is_some_and(&holds));
         self.in_evidence += usize::from(answer.evidence.iter().any(&holds));
+        self.sentences += answer.evidence.len();
         self.with.push(answer.confidence);
     }
 
@@ -83,7 +98,7 @@ impl Outcomes {
         with.sort_by(f32::total_cmp);
         let tenth = with.get(with.len() / 10).copied().unwrap_or_default();
         println!(
-            "{name:20} {:5} {:6.3} {:8.3} {:8.3} {:11.3} {:10.3} {:8.3} {:7.3} {:12.3} {:11.3}",
+            "{name:20} {:5} {:6.3} {:8.3} {:8.3} {:11.3} {:10.3} {:8.3} {:7.3} {:12.3} {:11.3} {:9.2} {:9} {:6}",
             self.with.len(),
             self.in_best as f64 / count,
             self.in_evidence as f64 / count,
@@ -94,6 +109,9 @@ impl Outcomes {
             below(&self.without, threshold),
             below(&self.alone_with, threshold),
             below(&self.alone_without, threshold),
+            self.sentences as f64 / count,
+            self.read_with,
+            self.read,
         );
     }
 }

@@ -18,7 +18,7 @@ use super::{ExtractOptions, ExtractPassage};
 use crate::embed::reader::SpanScores;
 
 /// How much more of a term of the question a piece has to hold to add it.
-const ADDED_CREDIT: f32 = 0.3;
+pub(super) const ADDED_CREDIT: f32 = 0.3;
 
 /// Least log odds that a further piece answers, where a reader has read it and it adds a term of the question.
 const LEAST_ADDING: f32 = -3.0;

@@ -20,6 +20,7 @@
 //! difference       in what two things differ
 //! candidates       units with what they share with the question
 //! similarity       what the model says about the most promising
+//! gain             may what is unread add to what answers already?
 //! nearest          and about their words
 //! word_similarity  what that tells about a piece
 //! score            which piece holds the answer?
@@ -45,6 +46,7 @@ mod confidence;
 mod definition;
 mod difference;
 mod directive;
+mod gain;
 pub mod gist;
 mod identifier;
 mod markup;
@@ -123,8 +125,11 @@ pub struct ExtractOptions {
     /// Most pieces that are embedded.
     pub max_embedded: usize,
     /// Most passages that are read, where the model has a reader; then no piece is embedded. Of short ones more are, and fewer
-    /// where the reader is sure of one.
+    /// where the reader is sure of a piece.
     pub max_read: usize,
+    /// Log odds from which on the reader is sure that a piece answers, and reads no passage that would add nothing; with
+    /// infinity it reads all that it may.
+    pub sure: f32,
     /// What markup the answer has.
     pub format: AnswerFormat,
 }
@@ -138,6 +143,7 @@ impl Default for ExtractOptions {
             close_margin: 2.0,
             max_embedded: 12,
             max_read: 3,
+            sure: 4.0,
             format: AnswerFormat::Plain,
         }
     }
@@ -215,9 +221,8 @@ fn found(
         return Ok(FoundAnswer { extract: nothing(), heading: None });
     }
     let calibration = embedder.calibration()?;
-    let budget = ModelBudget { embedded: options.max_embedded, read: options.max_read };
-    let similarities =
-        similarities_and_doubts(&mut candidates, passages, embedder, (&calibration, budget))?;
+    let model = (&calibration, ModelBudget::of(options));
+    let similarities = similarities_and_doubts(&mut candidates, passages, embedder, model)?;
     let scores = scores(&candidates, &similarities, &calibration);
     let order = best_first(&scores);
     let signals = ConfidenceSignals::gather(&candidates, &similarities, &scores, &calibration);
@@ -253,7 +258,7 @@ pub fn ranked(
     let calibration = embedder.calibration()?;
     // A reader reads a whole passage to say something of one piece, so all that is to be made shorter would go through
     // a model first. A few dozen pieces are a part of that, and nothing is refused by what is said of them.
-    let budget = ModelBudget { embedded: most_embedded, read: 0 };
+    let budget = ModelBudget { embedded: most_embedded, read: 0, sure: f32::INFINITY };
     let similarities = similarities(&candidates, passages, embedder, (&calibration, budget))?;
     let scores = scores(&candidates, &similarities, &calibration);
     let piece = |index: usize| {

@@ -61,9 +61,8 @@ pub fn observe(
         return Ok(None);
     }
     let calibration = embedder.calibration()?;
-    let budget = ModelBudget { embedded: options.max_embedded, read: options.max_read };
-    let similarities =
-        similarities_and_doubts(&mut candidates, passages, embedder, (&calibration, budget))?;
+    let model = (&calibration, ModelBudget::of(options));
+    let similarities = similarities_and_doubts(&mut candidates, passages, embedder, model)?;
     let scores = scores(&candidates, &similarities, &calibration);
     let confidence = ConfidenceSignals::gather(&candidates, &similarities, &scores, &calibration);
     let signals = unit_signals(&candidates, &similarities, &calibration.guess);

@@ -10,14 +10,15 @@
 //! vector and those of its words.
 //!
 //! Where the model has a reader, that reads the question with one of the most promising passages after the other instead, and
-//! says of all their candidates whether they answer, until it is sure of one.
+//! says of all their candidates whether they answer. Once it is sure of one, it reads on only where a candidate may add to that.
 
 use std::ops::Range;
 
-use super::ExtractPassage;
 use super::candidates::{Candidates, UnitCandidate};
+use super::gain::SureCandidates;
 use super::nearest::{EmbeddedText, read};
 use super::score::{best_first, scores};
+use super::{ExtractOptions, ExtractPassage};
 use crate::embed::calibration::{Calibration, CosineRange};
 use crate::embed::reader::{SpanScores, opening};
 use crate::embed::{Embedder, EmbeddingKind, Spanned};
@@ -33,10 +34,6 @@ const DEVIATIONS: f32 = 4.0;
 /// Bytes of a passage that are read. Chunks of the usual sizes are read as a whole, of longer ones the most
 /// promising part.
 const MOST_READ: usize = 3000;
-
-/// Log odds from which on a reader is sure that a piece answers. What else was found is not read then, since it would
-/// hardly change the answer: docs/answers.md has how often it does. That the piece holds the answer itself tells no more.
-const SURE: f32 = 4.0;
 
 /// Similarities with the question, on the scale of the model's [`Calibration`].
 #[derive(Clone, Debug, PartialEq)]
@@ -59,6 +56,15 @@ pub(super) struct ModelBudget {
     pub embedded: usize,
     /// Most passages that are read.
     pub read: usize,
+    /// Log odds from which on a reader is sure that a candidate answers.
+    pub sure: f32,
+}
+
+impl ModelBudget {
+    /// What `options` allow.
+    pub fn of(options: &ExtractOptions) -> ModelBudget {
+        ModelBudget { embedded: options.max_embedded, read: options.max_read, sure: options.sure }
+    }
 }
 
 /// Embeds the passages whose similarity is not known, has the most promising of them read, or else embeds the
@@ -78,7 +84,8 @@ pub(super) fn similarities(
     let mut promising = best_first(&scores(candidates, &known, calibration));
     if calibration.reader.is_some() && budget.read > 0 {
         let chosen = promising_stretches(candidates, passages, &promising, budget.read);
-        if let Some(scores) = read_until_sure(candidates, passages, &chosen, embedder)? {
+        let scores = read_until_sure(candidates, passages, (&chosen, budget.sure), embedder)?;
+        if let Some(scores) = scores {
             known.span_scores = scores;
             return Ok(known);
         }
@@ -237,25 +244,30 @@ fn stretch_around(
     }
 }
 
-/// What the reader says of each candidate that it has read, where it reads one of `stretches` after the other until it is
-/// sure of a candidate; `None` where there is no reader.
+/// What the reader says of each candidate that it has read, where it reads one of `stretches` after the other, and from when on it
+/// is `sure` of a candidate only those that may add to it; `None` where there is no reader.
 fn read_until_sure(
     candidates: &Candidates,
     passages: &[ExtractPassage],
-    stretches: &[PassageStretch],
+    (stretches, sure): (&[PassageStretch], f32),
     embedder: &mut dyn Embedder,
 ) -> Result<Option<Vec<Option<SpanScores>>>> {
     let mut scores = vec![None; candidates.all.len()];
-    for stretch in stretches {
+    let mut known = SureCandidates::none_of(candidates);
+    let mut unread: Vec<&PassageStretch> = stretches.iter().collect();
+    let may_gain = |known: &SureCandidates, stretch: &PassageStretch| {
+        stretch.candidates.clone().any(|index| known.may_gain_by(index))
+    };
+    while let Some(next) = unread.iter().position(|stretch| may_gain(&known, stretch)) {
+        let stretch = unread.remove(next);
         let Some(read) = span_scores(candidates, passages, stretch, embedder)? else {
             return Ok(None);
         };
-        let is_sure = read.iter().any(|it| it.evidence >= SURE);
-        for (score, read) in scores[stretch.candidates.clone()].iter_mut().zip(read) {
-            *score = Some(read);
-        }
-        if is_sure {
-            break;
+        for (index, read) in stretch.candidates.clone().zip(read) {
+            scores[index] = Some(read);
+            if read.evidence >= sure {
+                known.add(index);
+            }
         }
     }
     Ok(Some(scores))

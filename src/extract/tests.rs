@@ -1,6 +1,7 @@
 //! The answerer with an embedder that hashes words: texts are as near as their words.
 
 mod definition;
+mod gain;
 mod layout;
 mod reader;
 
@@ -484,7 +485,7 @@ proptest! {
             })
             .collect();
         let options =
-            ExtractOptions { max_sentences, threshold: 0.0, margin: 50.0, close_margin, max_embedded, max_read: 3, format };
+            ExtractOptions { max_sentences, threshold: 0.0, margin: 50.0, close_margin, max_embedded, format, ..Default::default() };
         let mut embedder = WordHash { passages: 0, reads_words };
         let extract = extract(&question, &passages, &mut embedder, &options).unwrap();
         prop_assert!((0.0..=1.0).contains(&extract.confidence), "{}", extract.confidence);
