@@ -33,12 +33,14 @@ SELECT pg_catalog.count(c.id) FROM gone LEFT JOIN rag.eval_case AS c ON c.eval_s
 SELECT id, question, answers, relevant, filter FROM rag.eval_case WHERE eval_set OPERATOR(pg_catalog.=) $1 ORDER BY id
 
 -- name: answered_cases
--- Questions of an evaluation set with the first answer that is expected. $1: its name, $2: how many.
+-- Questions of an evaluation set with the first answer that is expected. $1: its name, $2: the caller, which trusts the
+-- owner of the set, $3: how many.
 SELECT c.question, c.answers[1]
-FROM rag.eval_case AS c
-WHERE c.eval_set OPERATOR(pg_catalog.=) $1 AND c.answers[1] OPERATOR(pg_catalog.<>) ''::pg_catalog.text
+FROM rag.eval_set AS s
+JOIN rag.eval_case AS c ON c.eval_set OPERATOR(pg_catalog.=) s.name
+WHERE rag.trusts($2, s.owner_id) AND c.eval_set OPERATOR(pg_catalog.=) $1 AND c.answers[1] OPERATOR(pg_catalog.<>) ''::pg_catalog.text
 ORDER BY c.id
-LIMIT $2
+LIMIT $3
 
 -- name: cases_replace
 -- $1: name of an evaluation set, $2: cases as JSON objects, whose labels are all different.

@@ -87,6 +87,14 @@ SELECT v.chunk_id, {source_key}, v.chunk_no, v.content, v.start_char, v.end_char
 FROM {view} AS v
 WHERE v.chunk_id OPERATOR(pg_catalog.=) ANY ($2)
 
+-- name: visible
+-- Those of some chunks that the caller may see and the filter lets pass, and the keys of their rows. $1: keys of chunks,
+-- $2: how many at most, $3: the filter's values.
+SELECT v.chunk_id, {source_key}
+FROM {view} AS v
+WHERE v.chunk_id OPERATOR(pg_catalog.=) ANY ($1) AND {filter}
+LIMIT $2
+
 -- name: neighbours
 -- The chunks around others in their documents. $1: the keys of those, $2: how far,
 -- $3: whether they must stand under the same heading, $4: whether they must have the same parent.

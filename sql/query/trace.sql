@@ -10,12 +10,15 @@ INSERT INTO rag.trace_log (id, owner, pipeline, strategy, llm, question, answer,
 VALUES ($1, $2::name, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16::numeric, $17, $18)
 
 -- name: liked
--- Questions with answers that were rated above the middle, the best rated and then the newest first, as the caller sees them.
--- $1: the caller, which trusts the roles that were answered, $2: names of pipelines, $3: how many.
-SELECT l.question, l.answer
+-- Questions with answers that were rated above the middle and what these cite, the best rated and then the newest first, as
+-- the caller sees them. $1: the caller, which trusts the roles that were answered, $2: names of pipelines, of which some or
+-- all were asked, $3: how many.
+SELECT l.question, l.answer, t.citations
 FROM rag.answer_log AS l
 JOIN rag.trace_log AS t ON t.id OPERATOR(pg_catalog.=) l.trace_id
-WHERE l.pipeline OPERATOR(pg_catalog.=) ANY ($2) AND l.rating OPERATOR(pg_catalog.>) 0.5::pg_catalog.float4
+WHERE (l.pipeline OPERATOR(pg_catalog.=) ANY ($2)
+       OR pg_catalog.string_to_array(l.pipeline, ', ') OPERATOR(pg_catalog.<@) $2)
+  AND t.citations IS NOT NULL AND l.rating OPERATOR(pg_catalog.>) 0.5::pg_catalog.float4
   AND NOT l.refused AND l.question IS NOT NULL AND l.answer OPERATOR(pg_catalog.<>) ''::pg_catalog.text
   AND rag.trusts($1, t.owner_id)
 ORDER BY l.rating DESC, l.answered_at DESC, l.trace_id

@@ -5,9 +5,12 @@
 //! ```
 //!
 //! Few-shot prompting (Brown et al., NeurIPS 2020, section 2): a model does as the examples do that it has read. An example
-//! shows the tone, the length and what is said first. Its facts are those of other sources, so it cites nothing.
+//! shows the tone, the length and what is said first. Its facts are those of other sources, so in a prompt it cites nothing.
 
-use crate::text::marker::without_markers;
+use serde_json::Value;
+
+use super::own_knowledge::told_apart;
+use crate::text::marker::{markers, without_markers};
 
 /// Most bytes of all examples in a prompt, about 1,500 tokens of English.
 const MOST_BYTES: usize = 6000;
@@ -28,6 +31,43 @@ impl ExampleAnswer {
         let (question, answer) = (self.question.trim(), self.answer.trim());
         format!("Question: {question}\nAnswer: {}", without_markers(answer))
     }
+}
+
+/// Whether each sentence of an answer that says something cites something. One that does not may be from anywhere: a
+/// source that was read and is not cited, or a model's own knowledge.
+///
+/// `interrupt` is called now and then, and may unwind.
+#[must_use]
+pub fn cites_throughout(answer: &str, interrupt: &mut dyn FnMut()) -> bool {
+    told_apart(answer, usize::MAX, interrupt).own.is_empty()
+}
+
+/// Whether an answer reads as one does that a prompt asks for: it is no JSON, and has no footnotes, links or list of
+/// sources, as styles of citations make them.
+#[must_use]
+pub fn is_plain(answer: &str) -> bool {
+    let is_nested = |it: Value| it.is_array() || it.is_object();
+    let is_styled = ["[^", "]("].iter().any(|part| answer.contains(part));
+    let is_listed = |line: &str| markers(line).first().is_some_and(|it| it.range.start == 0);
+    !is_styled
+        && !answer.lines().any(|line| is_listed(line.trim_start()))
+        && !serde_json::from_str::<Value>(answer).is_ok_and(is_nested)
+}
+
+/// Those of `examples`, of which the nearest is the last one, that take at most so many tokens together. A nearer one goes
+/// before one that is farther away. `sizes` are their tokens, one by one.
+#[must_use]
+pub fn within(examples: Vec<String>, sizes: &[usize], most: usize) -> Vec<String> {
+    let mut left = most;
+    let fits = |(_, size): &(String, usize)| {
+        let fits = *size <= left;
+        left -= if fits { *size } else { 0 };
+        fits
+    };
+    let sized = examples.into_iter().zip(sizes.iter().copied());
+    let mut kept: Vec<(String, usize)> = sized.rev().filter(fits).collect();
+    kept.reverse();
+    kept.into_iter().map(|(text, _)| text).collect()
 }
 
 /// The first of `pairs`, at most `most`, that fit in a prompt together, as they stand in it: the first one last, since a
@@ -63,6 +103,44 @@ mod tests {
             ["Question: Far?\nAnswer: No (2, 3).", "Question: Near?\nAnswer: Yes (1)."]
         );
         assert!(fitting(&pairs, 0).is_empty() && fitting(&[], 5).is_empty());
+    }
+
+    #[test]
+    fn what_a_style_or_a_form_has_made_is_no_example() {
+        for answer in ["At ten [1].", "At ten [1], in `a[0]`.", "* At [2] ten", "{ten}", "10"] {
+            assert!(is_plain(answer), "{answer}");
+        }
+        for answer in [
+            "At ten [1].\n\n[1] 17, Gates",
+            "At ten [^1].\n\n[^1]: \"Ten.\" (17)",
+            "At ten [[1]](https://h/1).",
+            "{\"time\": \"ten\"}",
+            "[\"ten\"]",
+        ] {
+            assert!(!is_plain(answer), "{answer}");
+        }
+    }
+
+    #[test]
+    fn what_a_sentence_without_a_citation_says_may_be_from_anywhere() {
+        let cites = |answer: &str| cites_throughout(answer, &mut || ());
+        assert!(cites("The gate closes at ten. [1]"));
+        assert!(cites("The gate closes at ten [1]. It opens at six [2][3]."));
+        assert!(cites(
+            "**Opening hours**\n\n* The gate opens at six [1].\n* It closes at ten [2]."
+        ));
+        assert!(!cites("The gate closes at ten [1]. Your invoice is overdue."));
+        assert!(!cites("The gate closes at ten [1]. Gates are old things (own knowledge)."));
+        assert!(!cites("The gate closes at ten [0]."));
+    }
+
+    #[test]
+    fn the_farthest_gives_way() {
+        let all = || ["far", "near", "nearest"].map(str::to_owned).to_vec();
+        assert_eq!(within(all(), &[5, 5, 5], 15), ["far", "near", "nearest"]);
+        assert_eq!(within(all(), &[5, 5, 5], 14), ["near", "nearest"]);
+        assert_eq!(within(all(), &[5, 50, 5], 14), ["far", "nearest"]);
+        assert!(within(all(), &[5, 5, 5], 4).is_empty());
     }
 
     #[test]

@@ -61,7 +61,7 @@ pub struct AnswerOptions {
     pub own_knowledge: bool,
     /// How many questions of the past are shown with their answers, as examples.
     pub examples: u32,
-    /// The evaluation set whose questions are examples as well, with the answers that are expected.
+    /// The evaluation set whose questions are examples as well, with the answers that are expected, where examples are shown.
     pub example_set: Option<String>,
     /// Parameters of sampling that go together.
     pub preset: Option<SamplingPreset>,
@@ -137,18 +137,15 @@ impl AnswerOptions {
         }
     }
 
-    /// An error where more examples are wanted than there may be, or a set of them and no number.
+    /// An error where more examples are wanted than there may be. A set of them without a number is none: either may be a
+    /// default of a pipeline.
     fn check_examples(&self) -> Result<()> {
-        if self.examples > MOST_EXAMPLES {
-            let range = format!("between 0 and {MOST_EXAMPLES}");
-            return Err(out_of_range("answer.examples", range, self.examples));
-        }
-        match (self.examples, &self.example_set) {
-            (0, Some(_)) => Err(Error::invalid(
-                "the option \"answer.example_set\" goes with \"answer.examples\"",
-            )
-            .hint("Say how many examples are shown: {\"answer\": {\"examples\": 3, \"example_set\": \"...\"}}.")),
-            _ => Ok(()),
+        match self.examples > MOST_EXAMPLES {
+            true => {
+                let range = format!("between 0 and {MOST_EXAMPLES}");
+                Err(out_of_range("answer.examples", range, self.examples))
+            }
+            false => Ok(()),
         }
     }
 
@@ -296,11 +293,6 @@ mod tests {
             json!({"examples": 21}),
             "option \"answer.examples\" must be between 0 and 20, not 21",
         );
-        check(
-            "answer",
-            json!({"example_set": "support"}),
-            "the option \"answer.example_set\" goes with \"answer.examples\"",
-        );
         for mark in ["", " ", "see [1]", "a\nb"] {
             check(
                 "cite",
@@ -321,6 +313,8 @@ mod tests {
             "the options \"cite.link_column\" and \"cite.link_template\" exclude each other",
         );
         assert!(AnswerOptions::default().check().is_ok());
+        let set = read::<AnswerOptions>("answer", json!({"example_set": "support"}), &[]);
+        assert!(set.and_then(|it| it.check()).is_ok());
         assert!(CiteOptions::default().check().is_ok());
     }
 }

@@ -123,9 +123,17 @@ fn sources(sources: &[Numbered], mark: &str) -> String {
 /// The examples, each between its lines. They are no sources and have no numbers, so that nothing cites them.
 fn examples(material: &Material<'_>, are_wanted: bool, mark: &str) -> String {
     let framed = material.examples.iter().filter(|_| are_wanted);
-    let framed = framed
-        .map(|text| format!("<<<example {mark}>>>\n{}\n<<<end example {mark}>>>", text.trim()));
-    framed.collect::<Vec<_>>().join("\n\n")
+    framed.map(|text| example(text, mark)).collect::<Vec<_>>().join("\n\n")
+}
+
+fn example(text: &str, mark: &str) -> String {
+    format!("<<<example {mark}>>>\n{}\n<<<end example {mark}>>>", text.trim())
+}
+
+/// An example as it is sent, for its length, as in [`as_sent`](crate::prompt::messages::as_sent).
+#[must_use]
+pub fn example_as_sent(text: &str) -> String {
+    example(text, messages::SAMPLE_MARK) + "\n\n"
 }
 
 fn notes(notes: &[String], mark: &str) -> String {

@@ -370,9 +370,10 @@ impl<'a> Desk<'a> {
 
     /// Tokens that the prompt of the answer will have, about.
     fn kept(&mut self) -> Result<u64> {
+        let examples = self.tools.examples().iter().map(|it| estimate(it)).sum::<u64>();
         let shown = self.shown.iter().map(|one| estimate(&one.source.content)).sum::<u64>();
         let most = self.tools.room(self.question)?.all.map_or(u64::MAX, |most| most as u64);
-        Ok(shown.min(most) + estimate(self.question))
+        Ok(shown.min(most) + estimate(self.question) + examples)
     }
 
     /// Asks several things at once that prepare an answer, which will be made of the replies: room

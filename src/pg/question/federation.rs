@@ -1,5 +1,7 @@
 //! One search, or those of several pipelines as one.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::options::AskedOptions;
@@ -22,7 +24,7 @@ use crate::pg::server::guc::Caching;
 use crate::pg::text_to_sql::statement_name;
 use crate::retrieve::Passage;
 use crate::retrieve::federation::{FederatedList, federated};
-use crate::source::Source;
+use crate::source::{ChunkSpan, Source};
 use crate::vector::cosine;
 
 /// Most passages of a pipeline that are embedded by the model of others, to be compared with theirs.
@@ -224,6 +226,26 @@ impl FederatedSearch {
     pub fn around(&self, passage: &Passage) -> Result<Option<Passage>> {
         let own = self.searches.iter().find(|it| it.pipeline().name == passage.pipeline);
         own.map_or(Ok(None), |search| search.around(passage))
+    }
+
+    /// Whether each of some citations leads to a chunk that a pipeline still finds: one of the same row that the caller may
+    /// see now, and that the filter of the options lets pass. One by one, in their order; what is cited on a shard, or is
+    /// no chunk of these pipelines, is not found.
+    pub fn still_found(&self, cited: &[&ChunkSpan]) -> Result<Vec<bool>> {
+        let mut found = vec![false; cited.len()];
+        for search in &self.searches {
+            pgrx::check_for_interrupts!();
+            let is_own =
+                |span: &ChunkSpan| span.pipeline == search.pipeline().name && span.shard.is_none();
+            let own: BTreeSet<i64> =
+                cited.iter().filter(|span| is_own(span)).map(|span| span.chunk_id).collect();
+            let visible = search.visible(own.into_iter().collect())?;
+            let is_found = |span: &ChunkSpan| {
+                is_own(span) && visible.contains(&(span.chunk_id, span.source_key.clone()))
+            };
+            found.iter_mut().zip(cited).for_each(|(found, span)| *found |= is_found(span));
+        }
+        Ok(found)
     }
 
     /// Whether one of the pipelines has a graph that the caller may read.

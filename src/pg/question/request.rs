@@ -301,11 +301,10 @@ impl AskedPipelines {
         }
         let mut writing = writing(&options, &search, llm, purpose)?;
         if purpose == PreparedFor::Reading || !writing.llm.is_extractive() {
-            let answer = &options.options.answer;
-            let checked = examples::check(writing.template.as_ref(), answer);
+            let checked = examples::check(&writing, &options.options.answer);
             options.named(&["answer.examples", "answer.template"], checked)?;
-            let chosen = examples::chosen(&text, &search.pipelines(), answer);
-            writing.examples = options.named(&["answer.example_set"], chosen)?;
+            let chosen = examples::chosen(&text, &search, &options)?;
+            writing.examples = answer::fitting_examples(&text, chosen, &search, &writing)?;
         }
         Ok(PreparedQuestion { text, search, writing, options })
     }

@@ -98,6 +98,21 @@ fn without_room_for_the_question_its_parts_are_the_answer() {
 }
 
 #[test]
+fn what_prepares_an_answer_leaves_room_for_its_examples() {
+    let decomposes = |examples: Vec<String>| {
+        let mut tools = scripted(&FINDS, &[QUESTION, "It grinds [1]."]);
+        tools.examples = examples;
+        let given = json!({"budget": {"tokens": 4000}});
+        let done = run_with("decompose_sequential", QUESTION, given, tools);
+        done.steps().iter().any(|step| step == "decompose")
+    };
+    assert!(decomposes(Vec::new()));
+    let example = "Question: What of Bruges?\nAnswer: It saws. ".to_owned();
+    assert!(decomposes(vec![example.clone()]));
+    assert!(!decomposes(vec![example.repeat(400)]));
+}
+
+#[test]
 fn reasoning_is_looked_up_sentence_by_sentence() {
     let says = [
         "The mill of Ghent grinds corn [1]. It is old.",

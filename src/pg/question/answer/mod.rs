@@ -29,7 +29,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 pub use checks::CheckOptions;
-pub use read::{check_columns, check_compression};
+pub use read::{check_columns, check_compression, fitting_examples};
 pub use stream::{AnswerStream, Record, stream};
 pub use write::messages;
 

@@ -52,6 +52,19 @@ pub fn read(
     trace::found("read", String::new, || assembled(sources, &job, &mut means))
 }
 
+/// Those of `examples` for `question`, the nearest last, for which a call has room beside all else. The farthest give way.
+pub fn fitting_examples(
+    question: &str,
+    examples: Vec<String>,
+    search: &FederatedSearch,
+    writing: &Writing,
+) -> Result<Vec<String>> {
+    if examples.is_empty() {
+        return Ok(examples);
+    }
+    room::fitting_examples(question, examples, writing, &mut Tokens::of(search, writing)?)
+}
+
 /// An error where the options ask for what is not among the `columns` of metadata.
 pub fn check_columns(asked: &AskedOptions, columns: &[ViewColumn]) -> Result<()> {
     let options = &asked.options.context;

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::Search;
 use super::filter_sql::FilterSql;
-use super::statement::{self, Statements};
+use super::statement::{self, Statements, source_key};
 use crate::error::Result;
 use crate::graph::paths::EntityPath;
 use crate::pg::catalog::stranger;
@@ -154,6 +154,27 @@ impl Search {
         let arguments = [chunks.into(), most.into(), filter.values.clone().into()];
         let found = prepared::rows(&statement, &arguments, |row| required(row.get::<i64>(1)?))?;
         Ok(found.into_iter().collect())
+    }
+
+    /// Those of some chunks, by their primary keys, that the caller may see and the filter of the options lets pass, each
+    /// with the key of the row that it was cut from. Of chunks on shards, and where others have taken the place of all,
+    /// there are none.
+    pub fn visible(&self, chunks: Vec<i64>) -> Result<HashSet<(i64, String)>> {
+        if self.pipeline().has_shards || chunks.is_empty() {
+            return Ok(HashSet::new());
+        }
+        let found = self.as_it_is(|statements| {
+            let FilterSql { condition, values } = statements.filter;
+            let key = source_key(&self.columns.keys);
+            let view = self.pipeline().view.sql.as_str();
+            let parts = [("source_key", key.as_str()), ("view", view), ("filter", condition)];
+            let most = chunks.len() as i64;
+            let arguments = [chunks.into(), most.into(), values.clone().into()];
+            prepared::rows(&render(query!(retrieve.visible), &parts), &arguments, |row| {
+                Ok((required(row.get(1)?)?, required(row.get(2)?)?))
+            })
+        });
+        Ok(found?.unwrap_or_default().into_iter().collect())
     }
 
     /// Does `work` with the chunks that this searches; `None` where others have taken their place.
