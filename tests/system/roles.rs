@@ -124,7 +124,8 @@ fn the_reader_reads_what_the_role_may_see() {
         assert_eq!(count(&mut tenant, ranked), chunks, "{role}");
     }
     let mut owner = cluster.connect_as("owner");
-    let ranked = "SELECT count(rerank_score) FROM rag_retrieve('secret colour', k => 9, rerank => 'reader')";
+    let ranked =
+        "SELECT count(rerank_score) FROM rag_retrieve('secret colour', k => 9, rerank => 'reader')";
     assert_eq!(count(&mut owner, ranked), 3);
 }
 
