@@ -99,17 +99,17 @@ fn without_room_for_the_question_its_parts_are_the_answer() {
 
 #[test]
 fn what_prepares_an_answer_leaves_room_for_its_examples() {
-    let decomposes = |examples: Vec<String>| {
-        let mut tools = scripted(&FINDS, &[QUESTION, "It grinds [1]."]);
+    let steps = |examples: Vec<String>, says: &[&'static str]| {
+        let mut tools = scripted(&FINDS, says);
         tools.examples = examples;
         let given = json!({"budget": {"tokens": 4000}});
-        let done = run_with("decompose_sequential", QUESTION, given, tools);
-        done.steps().iter().any(|step| step == "decompose")
+        run_with("decompose_sequential", QUESTION, given, tools).steps()
     };
-    assert!(decomposes(Vec::new()));
+    let says = [QUESTION, "It grinds [1]."];
+    assert_eq!(steps(Vec::new(), &says), ["decompose", "answer"]);
     let example = "Question: What of Bruges?\nAnswer: It saws. ".to_owned();
-    assert!(decomposes(vec![example.clone()]));
-    assert!(!decomposes(vec![example.repeat(400)]));
+    assert_eq!(steps(vec![example.clone()], &says), ["decompose", "answer"]);
+    assert!(steps(vec![example.repeat(400)], &[]).is_empty());
 }
 
 #[test]
