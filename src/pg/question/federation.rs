@@ -183,7 +183,7 @@ impl FederatedSearch {
         for search in &self.searches {
             let own = passages.iter().filter(|it| it.pipeline == search.pipeline().name);
             let found: Vec<i64> = own.map(|it| it.chunk_id).collect();
-            let summaries = search.summaries(question, &found)?;
+            let summaries = search.summaries(question.text, &found)?;
             sources.extend(summaries.into_iter().map(Source::Summary));
         }
         sources.extend(passages.into_iter().map(Source::Chunk));

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::filter_sql::FilterSql;
 use super::lookup::without_strict_order;
 use super::statement::source_key;
-use super::{Search, SearchedPipeline, SoughtQuestion};
+use super::{Search, SearchedPipeline};
 use crate::embed::{Embedder, EmbeddingKind};
 use crate::error::Result;
 use crate::pg::catalog::derivation::DerivationKind;
@@ -46,11 +46,10 @@ pub fn table(pipeline: &Pipeline, options: &RetrieveOptions) -> Result<Option<Re
 }
 
 impl Search {
-    /// Summaries for `question`, where they are to be read for it, best first: those of what has the most of the chunks that
+    /// Summaries for `query`, where they are to be read for it, best first: those of what has the most of the chunks that
     /// were `found` for it, best first, by primary key. Each stands on those of its chunks that it quotes; the caller sees
-    /// all that it covers. Where another generation has taken the place of the one that was searched, its chunks are found first.
-    pub fn summaries(&self, question: &SoughtQuestion<'_>, found: &[i64]) -> Result<Vec<Summary>> {
-        let query = question.text;
+    /// all that it covers.
+    pub fn summaries(&self, query: &str, found: &[i64]) -> Result<Vec<Summary>> {
         let Some(tree) = self.tree.as_ref().filter(|_| self.options.tree.suits(query)) else {
             return Ok(Vec::new());
         };
@@ -63,13 +62,7 @@ impl Search {
         };
         match self.searched.reading(look)? {
             Some(summaries) => Ok(summaries),
-            // Its chunks have other numbers.
-            None => {
-                let renewed = self.renewed()?;
-                let passages = renewed.findings_of(question)?.passages;
-                let found: Vec<i64> = passages.iter().map(|it| it.chunk_id).collect();
-                renewed.summaries(question, &found)
-            }
+            None => self.renewed()?.summaries(query, found),
         }
     }
 
