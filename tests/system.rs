@@ -126,6 +126,8 @@ mod tiny_e5;
 mod token_classifier;
 #[path = "system/tree.rs"]
 mod tree;
+#[path = "system/tree_found.rs"]
+mod tree_found;
 #[path = "system/tree_written.rs"]
 mod tree_written;
 #[path = "system/trust.rs"]

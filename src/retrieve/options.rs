@@ -43,7 +43,8 @@ pub struct RetrieveOptions {
     pub graph: GraphUse,
     /// Whether summaries of the pipeline's trees are read for an answer beside what is found.
     pub tree: TreeUse,
-    /// Summaries of each level that are followed from the roots down; `None`: all levels are searched together.
+    /// Summaries of each level that are followed from the roots down; `None`: summaries are chosen by the chunks that are
+    /// found, whatever their level.
     pub tree_beam: Option<u32>,
     /// Chunks that are read again by the reranker.
     pub rerank_candidates: u32,

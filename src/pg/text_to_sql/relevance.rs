@@ -1,4 +1,5 @@
-//! Which of some short texts speak of a question, by their words and by what they mean.
+//! Which of some short texts speak of a question, by their words and by what they mean: names of tables, and questions that
+//! were asked before.
 
 use pgrx::check_for_interrupts;
 
@@ -53,8 +54,8 @@ pub fn scores(
 }
 
 /// How near each text is to the question, from 0 for the farthest to 1 for the nearest; none where the model of
-/// `rag.embedding_model` is behind a server, to which names of tables would have to be sent. Each text is embedded by
-/// itself, since ragd remembers the vectors of single texts for all sessions.
+/// `rag.embedding_model` is behind a server, to which these texts would have to be sent: names of tables, or questions that
+/// others have asked. Each text is embedded by itself, since ragd remembers the vectors of single texts for all sessions.
 fn similarities(
     question: &str,
     places: &[usize],

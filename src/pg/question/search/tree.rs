@@ -62,6 +62,8 @@ impl Search {
         };
         match self.searched.reading(look)? {
             Some(summaries) => Ok(summaries),
+            // What was found is of the generation that has taken the place, too: what a search has read is locked to the
+            // end of the transaction.
             None => self.renewed()?.summaries(query, found),
         }
     }
