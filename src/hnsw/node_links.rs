@@ -23,11 +23,15 @@ pub fn read_links<S: Store>(
     node: u32,
     layer: u8,
 ) -> Result<Option<Vec<u32>>> {
-    let state = graph.with_node(node, layer, |slot| slot.state())?;
-    if state != Some(NodeState::Live) {
-        return Ok(None);
+    let is_live = |slot: SlotView<'_>| slot.state() == NodeState::Live;
+    if layer > 0 {
+        let links = |slot: SlotView<'_>| is_live(slot).then(|| slot.links().iter().collect());
+        return Ok(graph.with_node(node, layer, links)?.flatten());
     }
-    graph.with_links(node, layer, |links| links.iter().collect())
+    match graph.with_node(node, layer, is_live)? {
+        Some(true) => graph.with_links(node, layer, |links| links.iter().collect()),
+        _ => Ok(None),
+    }
 }
 
 /// Replaces the links of a node, if they are still `old`. Links that stay keep their places, so that little of the

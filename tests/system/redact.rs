@@ -238,7 +238,11 @@ fn what_the_model_does_not_read_in_time_is_not_sent() {
     assert_fails(
         &mut client,
         ask,
-        &["nothing was sent to provider \"writer\"", "within 0.001 s", "a smaller token classifier"],
+        &[
+            "nothing was sent to provider \"writer\"",
+            "within 0.001 s",
+            "a smaller token classifier",
+        ],
     );
     assert!(http.requests().is_empty());
 }

@@ -123,7 +123,7 @@ fn a_template_and_its_version_are_part_of_what_is_remembered() {
     assert_fails(
         &mut client,
         "SELECT * FROM rag_retrieve('a', rewrite => 'fusion', options => '{\"retrieve\": {\"rewrite\": {\"template\": \"standard\"}}}')",
-        &["22023", "standard@0", "has no value here"],
+        &["22023", "standard@0", "uses examples"],
     );
     assert_eq!(http.requests().len(), 3);
 }
