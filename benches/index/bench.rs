@@ -16,7 +16,7 @@ use crate::{Result, table};
 const CHANGED: usize = 100_000;
 
 /// Single inserts.
-const INSERTED: usize = 2_000;
+pub const INSERTED: usize = 2_000;
 
 /// `ef_search` where one recall has to do.
 pub const EF: u32 = 100;

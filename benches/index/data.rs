@@ -14,13 +14,9 @@ pub struct Dataset {
     pub dimension: usize,
     pub rows: Vec<f32>,
     pub queries: Vec<f32>,
+    /// How many thousandths of the rows are less like the mean of the queries than this row is.
+    pub likeness: Vec<i32>,
 }
-
-/// The bucket that a tenth of the rows is in.
-pub const TENTH: i32 = 0;
-
-/// The bucket that a hundredth of the rows is in.
-pub const HUNDREDTH: i32 = 1;
 
 impl Dataset {
     /// The data set that was asked for; `None`, with a word, where its texts are missing.
@@ -32,9 +28,11 @@ impl Dataset {
     }
 
     pub fn new(name: String, dimension: usize, rows: Vec<f32>, queries: Vec<f32>) -> Dataset {
-        let mut data = Dataset { name, fingerprint: 0, dimension, rows, queries };
+        let likeness = Vec::new();
+        let mut data = Dataset { name, fingerprint: 0, dimension, rows, queries, likeness };
         data.rows.chunks_exact_mut(dimension).for_each(normalise);
         data.queries.chunks_exact_mut(dimension).for_each(normalise);
+        data.likeness = likenesses(&data);
         // Some numbers of many vectors are enough: they are random or have one source.
         let sample = data.rows.iter().step_by(997).chain(data.queries.iter().step_by(97));
         data.fingerprint = sample.fold(data.rows.len() as u64, |print, value| {
@@ -57,14 +55,27 @@ impl Dataset {
     }
 }
 
-/// The bucket of a row, which has nothing to do with its vector. One holds a tenth of the
-/// rows and one a hundredth, so that the same equality is a wide filter and a narrow one.
+/// The bucket of a row, which has nothing to do with its vector: each of a thousand holds a thousandth
+/// of the rows.
 pub fn bucket(id: usize) -> i32 {
-    match scramble(id as u64) % 100 {
-        0..10 => TENTH,
-        10 => HUNDREDTH,
-        other => other as i32,
+    (scramble(id as u64) % 1000) as i32
+}
+
+/// For each row, how many thousandths of the rows are less like the mean of the queries.
+fn likenesses(data: &Dataset) -> Vec<i32> {
+    let mut mean = vec![0.0; data.dimension];
+    for query in data.queries() {
+        mean.iter_mut().zip(query).for_each(|(sum, value)| *sum += value);
     }
+    let product = |row: usize| -> f32 { data.row(row).iter().zip(&mean).map(|(a, b)| a * b).sum() };
+    let products: Vec<f32> = (0..data.len()).map(product).collect();
+    let mut order: Vec<usize> = (0..data.len()).collect();
+    order.sort_unstable_by(|a, b| products[*a].total_cmp(&products[*b]).then(a.cmp(b)));
+    let mut likeness = vec![0; data.len()];
+    for (rank, row) in order.into_iter().enumerate() {
+        likeness[row] = (rank * 1000 / data.len()) as i32;
+    }
+    likeness
 }
 
 /// Mixes the bits of a number: the finaliser of SplitMix64.

@@ -5,18 +5,20 @@
 //! ```
 //!
 //! Both indexes stand on the same rows in the same server, in one run, and take turns.
-//! Sections, each with its tables (all of them where none is named):
+//! Sections, each with its tables (all of them but `large` where none is named):
 //!
 //! * `build`    seconds and megabytes
 //! * `curve`    recall against queries a second, with one session and with two
 //! * `filter`   the same with a WHERE that keeps 10 % and 1 % of the rows
-//! * `column`   the same, with the filter's column in the index
+//! * `column`   the same for 50 % to 0.1 % of the rows, with the filter's column in the index, and for those most and
+//!   least like the queries
 //! * `insert`   single rows, each in a transaction of its own: milliseconds and bytes of WAL
 //! * `vacuum`   a tenth deleted: seconds, and recall before and after
 //! * `memory`   a build with too little `maintenance_work_mem`
 //! * `buffers`  `shared_buffers` at a quarter of the index
 //! * `growth`   milliseconds a query at 10,000, 100,000 and a million rows
 //! * `product`  recall of inner products of generated vectors of unequal lengths
+//! * `large`    ours alone, for as many rows as `--rows` says: build, size, queries, inserts, VACUUM
 //!
 //! What can be chosen is in `settings.rs`. Recall stands beside every figure of speed: it is
 //! the share of the ten nearest rows that was found, against an exact search in this program.

@@ -37,7 +37,7 @@ impl ToSql for Vector<'_> {
 pub fn create(client: &mut Client, table: &str, data: &Dataset, ids: Range<usize>) -> Result<()> {
     client.batch_execute(&format!(
         "DROP TABLE IF EXISTS {table}; \
-         CREATE TABLE {table} (id integer, bucket integer, embedding vector({}))",
+         CREATE TABLE {table} (id integer, bucket integer, likeness integer, embedding vector({}))",
         data.dimension
     ))?;
     let copy = format!("COPY {table} FROM STDIN (FORMAT binary)");
@@ -45,7 +45,7 @@ pub fn create(client: &mut Client, table: &str, data: &Dataset, ids: Range<usize
     // The signature, no flags, no further header.
     writer.write_all(b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0")?;
     for id in ids {
-        writer.write_all(&tuple(id, data.row(id)))?;
+        writer.write_all(&tuple(id, data))?;
     }
     writer.write_all(&(-1_i16).to_be_bytes())?;
     writer.finish()?;
@@ -75,10 +75,10 @@ pub fn drop(client: &mut Client, table: &str) -> Result<()> {
 }
 
 /// A row in COPY's binary format: the number of fields, and each with its length.
-fn tuple(id: usize, vector: &[f32]) -> Vec<u8> {
-    let mut bytes = 3_i16.to_be_bytes().to_vec();
-    let numbers = [(id as i32).to_be_bytes().to_vec(), bucket(id).to_be_bytes().to_vec()];
-    for field in numbers.into_iter().chain([binary(vector)]) {
+fn tuple(id: usize, data: &Dataset) -> Vec<u8> {
+    let mut bytes = 4_i16.to_be_bytes().to_vec();
+    let numbers = [id as i32, bucket(id), data.likeness[id]].map(|it| it.to_be_bytes().to_vec());
+    for field in numbers.into_iter().chain([binary(data.row(id))]) {
         bytes.extend((field.len() as i32).to_be_bytes());
         bytes.extend(field);
     }

@@ -188,6 +188,9 @@ impl GraphCheck<'_> {
                 if slot.row().line == 0 {
                     self.complain(node, "no row", "the node belongs to no row".to_owned());
                 }
+                if kind == HnswPageKind::Ground && !slot.is_marked() {
+                    self.complain(node, "no mark", "walks pass the node over".to_owned());
+                }
                 if kind == HnswPageKind::Upper {
                     // The node below is checked as if it were a link.
                     self.links.push((node, vec![slot.below()]));

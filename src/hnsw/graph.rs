@@ -46,6 +46,9 @@ pub trait Graph {
         seen: &mut dyn FnMut(Neighbor),
     ) -> Result<()>;
 
+    /// Says that the neighbours of a node will be asked for soon.
+    fn approach(&self, node: u32, layer: u8);
+
     /// The node one layer below `layer` that stands for the same vector as `node`, which is on
     /// `layer`; `None` if the node is not there.
     fn below(&self, node: u32, layer: u8) -> Result<Option<u32>>;
@@ -111,7 +114,7 @@ impl<'a, S: Store> PageGraph<'a, S> {
             return self.with_node(node, layer, |slot| look(slot.links()));
         }
         let Some(list) = self.list(node) else { return Ok(None) };
-        let on = |page: &Page| StoredLinks::on(self.shape, page, list.slot).map(look);
+        let on = |page: &Page| StoredLinks::at(self.shape, page, list.slot).map(look);
         self.store.read(list.block, on)
     }
 
@@ -121,13 +124,23 @@ impl<'a, S: Store> PageGraph<'a, S> {
     }
 
     fn node_on<'b>(&'b self, page: &'b Page, node: u32, layer: u8) -> Option<SlotView<'b>> {
-        let slot = SlotView::of(self.shape, page, kind_of(layer), self.shape.place(node).slot)?;
+        let slot = self.shape.place(node).slot;
+        if layer == 0 {
+            return SlotView::of_ground_node(self.shape, page, slot);
+        }
+        let slot = SlotView::of(self.shape, page, HnswPageKind::Upper, slot)?;
         (slot.is_node() && slot.layer() == layer).then_some(slot)
     }
 
     /// A copy of a node's vector, and whether its row is there.
     pub fn payload(&self, node: u32, layer: u8) -> Result<Option<(Payload, NodeState)>> {
         self.with_node(node, layer, |slot| (Payload::copy_of(slot.payload()), slot.state()))
+    }
+
+    /// Asks for a list of links.
+    fn prefetch_list(&self, list: NodePlace) {
+        let bytes = self.shape.list(list.slot);
+        self.store.prefetch(list.block, bytes.start, bytes.len());
     }
 
     /// Asks for what tells the distance of a node.
@@ -175,6 +188,13 @@ impl<S: Store> Graph for PageGraph<'_, S> {
         };
         nodes.iter().take(AHEAD).for_each(|node| self.prefetch(*node, layer));
         self.store.read_each(&mut NodeTour { graph: self, nodes, layer, look })
+    }
+
+    fn approach(&self, node: u32, layer: u8) {
+        // Above the ground the links lie with the vector, which has just been read.
+        if let (0, Some(list)) = (layer, self.list(node)) {
+            self.prefetch_list(list);
+        }
     }
 
     fn below(&self, node: u32, layer: u8) -> Result<Option<u32>> {
@@ -227,8 +247,7 @@ struct LinkTour<'a, 'g, S> {
 impl<S: Store> LinkTour<'_, '_, S> {
     fn prefetch(&self, place: usize) {
         if let Some(list) = self.lists.get(place) {
-            let bytes = self.graph.shape.list(list.slot);
-            self.graph.store.prefetch(list.block, bytes.start, bytes.len());
+            self.graph.prefetch_list(*list);
         }
     }
 }
@@ -247,7 +266,7 @@ impl<S: Store> Tour for LinkTour<'_, '_, S> {
     }
 
     fn look(&mut self, place: usize, page: &Page) {
-        if let Some(links) = StoredLinks::on(self.graph.shape, page, self.lists[place].slot) {
+        if let Some(links) = StoredLinks::at(self.graph.shape, page, self.lists[place].slot) {
             links.add_to(self.into);
         }
     }
@@ -304,6 +323,10 @@ impl<G: Graph> Graph for Filtered<'_, G> {
             let is_live = found.is_live && self.matches.contains(found.node);
             seen(Neighbor { is_live, ..found });
         })
+    }
+
+    fn approach(&self, node: u32, layer: u8) {
+        self.graph.approach(node, layer);
     }
 
     fn below(&self, node: u32, layer: u8) -> Result<Option<u32>> {

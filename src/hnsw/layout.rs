@@ -23,7 +23,7 @@ use super::page::NodePlace;
 const MOST_DATA_PAGES: u32 = 64;
 /// The share of the room on pages with links that is used well enough. A small index has the links of a
 /// whole group, so groups should be small.
-const WELL_USED: f64 = 0.9;
+const WELL_USED: f64 = 0.95;
 
 /// What a page is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -17,7 +17,9 @@ use super::shape::{MOST_DIMENSIONS, MOST_FILTERS};
 /// The trailer: kind, whether the page is in the list of pages with room, the next of it.
 const TRAILER: usize = PAGE_SIZE - TRAILER_BYTES;
 const MAGIC: u32 = 0x7261_6768;
-const VERSION: u16 = 2;
+const VERSION: u16 = 3;
+/// In the slot of a node on the ground, so that a look at the slot tells that it is one.
+const GROUND_NODE: u8 = 0x67;
 
 /// Says that a page is not what it should be.
 #[must_use]
@@ -172,9 +174,25 @@ impl<'a> SlotView<'a> {
         if kind(page) != Some(expected) || slot >= shape.slots(expected) {
             return None;
         }
-        let start = shape.offset(expected, slot);
-        let bytes = &page[start..start + shape.slot_bytes(expected)];
-        Some(SlotView { shape, kind: expected, bytes })
+        Some(SlotView::at(shape, page, expected, slot))
+    }
+
+    /// The slot of a node on the ground; `None` if there is no such node. Nothing else of the page is looked at: its
+    /// kind stands at its end, in memory that would have to be waited for.
+    #[must_use]
+    pub fn of_ground_node(
+        shape: &'a IndexShape,
+        page: &'a Page,
+        slot: u32,
+    ) -> Option<SlotView<'a>> {
+        let view = (slot < shape.layout.slots())
+            .then(|| SlotView::at(shape, page, HnswPageKind::Ground, slot))?;
+        (view.is_marked() && view.is_node()).then_some(view)
+    }
+
+    fn at(shape: &'a IndexShape, page: &'a Page, kind: HnswPageKind, slot: u32) -> SlotView<'a> {
+        let start = shape.offset(kind, slot);
+        SlotView { shape, kind, bytes: &page[start..start + shape.slot_bytes(kind)] }
     }
 
     /// What it holds; a number that means nothing in such a page is `Free`.
@@ -189,6 +207,12 @@ impl<'a> SlotView<'a> {
     #[must_use]
     pub fn is_node(&self) -> bool {
         matches!(self.state(), NodeState::Live | NodeState::Dead)
+    }
+
+    /// Whether the slot itself says that it is one for a node on the ground.
+    #[must_use]
+    pub fn is_marked(&self) -> bool {
+        self.bytes[7] == GROUND_NODE
     }
 
     /// The row of the table.
@@ -237,8 +261,14 @@ impl<'a> StoredLinks<'a> {
     /// A list of a page with links; `None` if the page is of another kind, or has no such list.
     #[must_use]
     pub fn on(shape: &IndexShape, page: &'a Page, list: u32) -> Option<StoredLinks<'a>> {
-        let is_there = kind(page) == Some(HnswPageKind::Links) && list < shape.layout.lists();
-        is_there.then(|| StoredLinks(&page[shape.list(list)]))
+        StoredLinks::at(shape, page, list).filter(|_| kind(page) == Some(HnswPageKind::Links))
+    }
+
+    /// A list of a page that is one with links by its place; `None` if there is no such list. A page of zeros has
+    /// empty ones. The page's kind is not looked at, as with [`SlotView::of_ground_node`].
+    #[must_use]
+    pub fn at(shape: &IndexShape, page: &'a Page, list: u32) -> Option<StoredLinks<'a>> {
+        (list < shape.layout.lists()).then(|| StoredLinks(&page[shape.list(list)]))
     }
 
     /// Adds the links to a list.
@@ -328,6 +358,9 @@ impl<'a> SlotMut<'a> {
         self.bytes.fill(0);
         self.set_row(node.row);
         self.bytes[6] = NodeState::Live as u8;
+        if self.kind == HnswPageKind::Ground {
+            self.bytes[7] = GROUND_NODE;
+        }
         if self.kind == HnswPageKind::Upper {
             self.bytes[7] = node.layer;
             put_u32(self.bytes, 8, node.below);

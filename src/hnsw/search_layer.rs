@@ -154,6 +154,9 @@ impl LayerSearch {
             self.links.retain(|node| visited.insert(*node));
             // Those on one page stand together.
             self.links.sort_unstable();
+            if let Some(Reverse(after)) = self.frontier.peek() {
+                graph.approach(self.found[index(*after)].node, layer);
+            }
             self.meet_links(graph, probe, layer)?;
         }
         Ok(())

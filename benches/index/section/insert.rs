@@ -19,8 +19,8 @@ use crate::table::{self, Vector};
 use crate::truth::{Truth, Wanted};
 
 /// What an insert takes.
-struct Insert {
-    mean: f64,
+pub(super) struct Insert {
+    pub(super) mean: f64,
     median: f64,
     wal: f64,
 }
@@ -68,19 +68,20 @@ fn without_index(bench: &Bench) -> Result<Insert> {
 }
 
 /// Inserts `count` rows after the first `rows`.
-fn insert(
+pub(super) fn insert(
     client: &mut Client,
     table: &str,
     data: &Dataset,
     (rows, count): (usize, usize),
 ) -> Result<Insert> {
-    let insert = client.prepare(&format!("INSERT INTO {table} VALUES ($1, $2, $3)"))?;
+    let insert = client.prepare(&format!("INSERT INTO {table} VALUES ($1, $2, $3, $4)"))?;
     client.batch_execute("CHECKPOINT")?;
     let before: String = client.query_one("SELECT pg_current_wal_insert_lsn()::text", &[])?.get(0);
     let mut times = Vec::new();
     for id in rows..rows + count {
+        let vector = Vector(data.row(id));
         let started = Instant::now();
-        client.execute(&insert, &[&(id as i32), &bucket(id), &Vector(data.row(id))])?;
+        client.execute(&insert, &[&(id as i32), &bucket(id), &data.likeness[id], &vector])?;
         times.push(started.elapsed());
     }
     let wal = "SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), $1::text::pg_lsn)::float8";

@@ -6,6 +6,7 @@ mod curve;
 mod filter;
 mod growth;
 mod insert;
+mod large;
 mod memory;
 mod product;
 mod vacuum;
@@ -26,7 +27,7 @@ pub struct Section {
     pub run: fn(&mut Bench) -> Result<()>,
 }
 
-/// All of them, in the order in which they are run.
+/// Those that are run where none is named, in their order.
 pub const SECTIONS: [Section; 10] = [
     Section { name: "build", title: "Build", run: build::run },
     Section { name: "curve", title: "Recall and speed", run: curve::run },
@@ -40,14 +41,22 @@ pub const SECTIONS: [Section; 10] = [
     Section { name: "product", title: "Inner products of unequal lengths", run: product::run },
 ];
 
+/// What takes so long that it is to be named.
+const ONLY_NAMED: [Section; 1] =
+    [Section { name: "large", title: "Many millions of rows", run: large::run }];
+
+fn all() -> impl Iterator<Item = Section> {
+    SECTIONS.into_iter().chain(ONLY_NAMED)
+}
+
 /// The section of this name.
 pub fn find(name: &str) -> Option<Section> {
-    SECTIONS.into_iter().find(|section| section.name == name)
+    all().find(|section| section.name == name)
 }
 
 /// What can be chosen.
 pub fn names() -> Vec<&'static str> {
-    SECTIONS.iter().map(|section| section.name).collect()
+    all().map(|section| section.name).collect()
 }
 
 /// The outcome of a contest as two tables: what was measured, and speeds at equal recall.

@@ -106,12 +106,13 @@ fn problems(client: &mut Client, table: &str) -> Result<i64> {
 
 fn generate(drawn: Drawn, dimension: usize, rows: usize) -> Dataset {
     let mut random = Random::of(dimension as u64);
-    let mut vectors = |count: usize| {
+    let mut draw = |count: usize| {
         let vectors = (0..count).flat_map(|_| vector(drawn, dimension, &mut random));
         vectors.collect::<Vec<f32>>()
     };
-    let (name, rows, queries) = (name(drawn, dimension, rows), vectors(rows), vectors(QUERIES));
-    Dataset { name, fingerprint: 0, dimension, rows, queries }
+    let name = name(drawn, dimension, rows);
+    let (likeness, rows, queries) = (vec![0; rows], draw(rows), draw(QUERIES));
+    Dataset { name, fingerprint: 0, dimension, rows, queries, likeness }
 }
 
 fn vector(drawn: Drawn, dimension: usize, random: &mut Random) -> Vec<f32> {

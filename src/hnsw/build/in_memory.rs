@@ -46,6 +46,11 @@ impl<M: ChunkMemory> Graph for InMemory<'_, M> {
         Ok(())
     }
 
+    fn approach(&self, node: u32, layer: u8) {
+        let links = self.builder.links(node, layer);
+        prefetch(links.as_ptr().cast(), size_of_val(links));
+    }
+
     fn below(&self, node: u32, _layer: u8) -> Result<Option<u32>> {
         Ok(Some(node))
     }

@@ -184,3 +184,20 @@ fn a_vacuum_mends_what_an_insert_has_left() {
     repair(&store, &mut Gone(|_| false)).unwrap();
     assert_sound(&store);
 }
+
+#[test]
+fn check_names_a_node_that_walks_pass_over() {
+    let shape = shape(DistanceMetric::L2, Storage::Float32, 4);
+    let store = built(shape, &vectors(50, 4));
+    let node = nodes(&store, &shape).into_iter().next().unwrap().0;
+    let NodePlace { block, slot } = shape.place(node);
+    let unmark = |page: &mut Page| {
+        page[shape.offset(HnswPageKind::Ground, slot) + 7] = 0;
+        Ok(true)
+    };
+    store.write(block, unmark).unwrap();
+    let problems = check(&store).unwrap().0;
+    let found: Vec<(&str, u32, u32)> =
+        problems.iter().map(|it| (it.problem, it.block, it.slot)).collect();
+    assert_eq!(found, [("no mark", block, slot)]);
+}

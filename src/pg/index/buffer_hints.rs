@@ -2,7 +2,8 @@
 //!
 //! A page that is pinned by such a hint is found without the table of buffers, and PostgreSQL does
 //! not notice the use: the clock that looks for buffers to be given away would take the busiest
-//! pages for unused ones. So now and then a page is looked up in the ordinary way.
+//! pages for unused ones. So now and then a page is looked up in the ordinary way, less often while no page has
+//! been seen to move.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -15,17 +16,24 @@ use crate::vector::prefetch::prefetch;
 
 /// Indexes whose hints a session keeps.
 const MOST_INDEXES: usize = 64;
-/// One in so many looks at pages is an ordinary one.
+/// One in so many looks at pages is an ordinary one: where buffers are given away, and where none has been for
+/// [`CALM`] looks.
 const ORDINARY: u32 = 16;
+const ORDINARY_IN_CALM: u32 = 128;
+const CALM: u32 = 20_000;
 
-/// By block; 0 where nothing is known.
-type Buffers = Rc<RefCell<Vec<pg_sys::Buffer>>>;
+/// Where a session has seen the pages of an index.
+#[derive(Default)]
+struct SeenPages {
+    /// By block; 0 where nothing is known.
+    buffers: RefCell<Vec<pg_sys::Buffer>>,
+    /// Looks at pages, and those since a page was found in another buffer than before.
+    looks: Cell<u32>,
+    calm: Cell<u32>,
+}
 
 /// The hints of an index.
-pub struct BufferHints {
-    buffers: Buffers,
-    looks: Cell<u32>,
-}
+pub struct BufferHints(Rc<SeenPages>);
 
 impl BufferHints {
     /// The hints of a relation, by the file it is in: REINDEX and TRUNCATE change that.
@@ -35,50 +43,55 @@ impl BufferHints {
     /// `relation` is open.
     pub unsafe fn of(relation: pg_sys::Relation) -> BufferHints {
         thread_local! {
-            static KNOWN: RefCell<HashMap<(u32, u32, u32), Buffers>> = RefCell::default();
+            static KNOWN: RefCell<HashMap<(u32, u32, u32), Rc<SeenPages>>> = RefCell::default();
         }
         // SAFETY: by this function's contract.
         let (locator, persistence) =
             unsafe { (locator(relation), (*(*relation).rd_rel).relpersistence) };
         // A permanent relation may have a file of the same number, in buffers that this one has not.
         if persistence as u8 == pg_sys::RELPERSISTENCE_TEMP {
-            return BufferHints { buffers: Buffers::default(), looks: Cell::new(0) };
+            return BufferHints(Rc::default());
         }
         #[cfg(feature = "pg15")]
         let file = (locator.spcNode.to_u32(), locator.dbNode.to_u32(), locator.relNode.to_u32());
         #[cfg(not(feature = "pg15"))]
         let file = (locator.spcOid.to_u32(), locator.dbOid.to_u32(), locator.relNumber.to_u32());
-        let buffers = KNOWN.with_borrow_mut(|all| {
+        let seen = KNOWN.with_borrow_mut(|all| {
             if all.len() >= MOST_INDEXES && !all.contains_key(&file) {
                 all.clear();
             }
             Rc::clone(all.entry(file).or_default())
         });
-        BufferHints { buffers, looks: Cell::new(0) }
+        BufferHints(seen)
     }
 
     /// The buffer in which a page was seen last.
     pub fn get(&self, block: u32) -> Option<pg_sys::Buffer> {
-        self.buffers.borrow().get(block as usize).copied().filter(|buffer| *buffer > 0)
+        self.0.buffers.borrow().get(block as usize).copied().filter(|buffer| *buffer > 0)
     }
 
-    /// The buffer to try before an ordinary lookup of a page. `None` where none is known, and for
-    /// one look in `ORDINARY`, which is to be an ordinary one.
+    /// The buffer to try before an ordinary lookup of a page. `None` where none is known, and where the
+    /// look is to be an ordinary one.
     pub fn to_try(&self, block: u32) -> Option<pg_sys::Buffer> {
-        let looks = self.looks.get().wrapping_add(1);
-        self.looks.set(looks);
-        if looks.is_multiple_of(ORDINARY) { None } else { self.get(block) }
+        let SeenPages { looks, calm, .. } = &*self.0;
+        looks.set(looks.get().wrapping_add(1));
+        calm.set(calm.get().saturating_add(1));
+        let ordinary = if calm.get() > CALM { ORDINARY_IN_CALM } else { ORDINARY };
+        if looks.get().is_multiple_of(ordinary) { None } else { self.get(block) }
     }
 
     /// Local buffers, which temporary tables have, are cheap to find.
     pub fn remember(&self, block: u32, buffer: pg_sys::Buffer) {
         if buffer > 0 {
-            let mut buffers = self.buffers.borrow_mut();
+            let mut buffers = self.0.buffers.borrow_mut();
             let block = block as usize;
             if block >= buffers.len() {
                 buffers.resize((block + 1).next_multiple_of(256), 0);
             }
-            buffers[block] = buffer;
+            if buffers[block] != buffer {
+                buffers[block] = buffer;
+                self.0.calm.set(0);
+            }
         }
     }
 }
@@ -115,6 +128,4 @@ pub fn prefetch_buffer(buffer: pg_sys::Buffer, offset: usize, bytes: usize) {
     };
     prefetch(descriptor, 1);
     prefetch(start, bytes.min(PAGE_SIZE - offset));
-    // The line that says what kind of page it is.
-    prefetch(start.wrapping_add(PAGE_SIZE - 1 - offset), 1);
 }
