@@ -150,8 +150,11 @@ impl Embedder for Remembering {
     fn score_spans(&mut self, question: &str, passages: &[Spanned]) -> Result<Vec<SpanScores>> {
         self.read += passages.len();
         let key = |it: &Spanned| (Memory::SpanScores, format!("{question}\0{}", it.text));
-        let missing: Vec<Spanned> =
-            passages.iter().filter(|it| !self.known.contains_key(&key(it))).cloned().collect();
+        // Where texts are cut in another way since, what is known is of other spans.
+        let is_known = |it: &&Spanned| {
+            self.known.get(&key(it)).is_some_and(|known| known.len() == it.spans.len())
+        };
+        let missing: Vec<Spanned> = passages.iter().filter(|it| !is_known(it)).cloned().collect();
         if !missing.is_empty() {
             let (model, question) = (self.model.clone(), question.to_owned());
             let (passages, lane) = (missing.clone(), Lane::Query);

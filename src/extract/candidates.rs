@@ -4,12 +4,16 @@
 //! (question, passages) → units with a credit for each term of the question
 //! ```
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use super::ExtractPassage;
+use super::announcement::is_announcement;
 use super::answer_type::{AnswerType, asked};
 use super::definition::{Definiendum, DefinitionWording};
 use super::markup::plain;
+use super::part::PartKind;
+use super::spelling;
 use super::terms::{QuestionWords, compared, term_credit};
 use super::units::{Unit, units};
 use crate::embed::reader::SpanScores;
@@ -61,6 +65,20 @@ impl ParsedQuestion {
             definiendum,
             wants_words,
         }
+    }
+
+    /// The question with words that are misspelled in it as `passages` spell them.
+    pub fn spelled_as_in(mut self, passages: &[ExtractPassage]) -> ParsedQuestion {
+        let mut held = Vec::new();
+        let mut known = HashSet::new();
+        for text in passages.iter().flat_map(|it| [it.heading.unwrap_or_default(), it.content]) {
+            let words = compared(text, &words(text)).into_iter().map(|it| it.folded);
+            held.extend(words.filter(|it| known.insert(it.clone())));
+        }
+        for (wrong, right) in spelling::correct(&mut self.terms, &held) {
+            self.text = spelling::replaced(&self.text, &wrong, &right);
+        }
+        self
     }
 
     /// The heading that names the thing asked for, where `unit` says first below it what that is, and how; of the first of a
@@ -121,8 +139,12 @@ pub(super) struct UnitCandidate {
     pub fits: Option<bool>,
     /// Whether it only announces what comes next, which is no part of it.
     pub only_announces: bool,
+    /// Whether its words say so, and not a colon at its end alone.
+    pub is_announcement: bool,
     /// Where it defines the thing asked for, what it is without that.
     pub definition: Option<DefinitionCredit>,
+    /// Whether it is an item of a list whose heading holds all that is asked: the list is the answer.
+    pub is_of_asked_list: bool,
 }
 
 /// What a candidate that defines the thing asked for is credited with besides its own words.
@@ -140,6 +162,10 @@ pub(super) struct DefinitionCredit {
 /// Log odds by which a reader may prefer another piece to a definition without the name. Where it names another as better by
 /// more than that, the sentence gives context or goes into detail. Chosen by hand with manuals of two projects.
 const MOST_DOUBT: f32 = 2.5;
+
+/// Log odds by which a reader has to prefer a sentence with a colon at its end to any other piece for it to say something itself:
+/// "In his book of 1937, he wrote:".
+const MORE_THAN_ANY: f32 = 1.0;
 
 /// Everything that may be evidence, passage by passage.
 #[derive(Debug)]
@@ -183,17 +209,23 @@ impl<'a> Candidates<'a> {
         Candidates { question, all, of_passage, passage_credits }
     }
 
-    /// Takes back what definitions without the name were credited with where a reader, by its scores of each candidate,
-    /// finds another much better or has not read them.
-    pub fn doubt_definitions(&mut self, span_scores: &[Option<SpanScores>]) {
-        let evidence = span_scores.iter().flatten().map(|it| it.evidence);
-        let Some(best) = evidence.reduce(f32::max) else { return };
+    /// Takes back what a reader doubts by its scores of each candidate: that a sentence defines the thing without its name, where it
+    /// finds another much better or has not read it, and that one with a colon only announces something, where it finds none better.
+    pub fn doubt(&mut self, span_scores: &[Option<SpanScores>]) {
+        let evidence = |it: &Option<SpanScores>| it.map(|it| it.evidence);
+        let mut all: Vec<f32> = span_scores.iter().filter_map(evidence).collect();
+        all.sort_by(|a, b| b.total_cmp(a));
+        let Some(&best) = all.first() else { return };
+        let others = all.get(1).copied().unwrap_or(f32::NEG_INFINITY);
         for (candidate, scores) in self.all.iter_mut().zip(span_scores) {
-            let is_doubted = scores.is_none_or(|it| it.evidence < best - MOST_DOUBT);
+            let own = evidence(scores);
+            let is_doubted = own.is_none_or(|own| own < best - MOST_DOUBT);
             let is_nameless = |it: &mut DefinitionCredit| it.wording == DefinitionWording::Nameless;
             if is_doubted && let Some(own) = candidate.definition.take_if(is_nameless) {
                 (candidate.credits, candidate.closeness) = (own.credits, own.closeness);
             }
+            let is_preferred = own.is_some_and(|own| own > others + MORE_THAN_ANY);
+            candidate.only_announces &= !is_preferred || candidate.is_announcement;
         }
     }
 }
@@ -224,6 +256,8 @@ impl UnitCandidate {
         unit: Unit,
     ) -> UnitCandidate {
         let reading = unit.reading(source.content);
+        let is_of_asked_list =
+            unit.bullets.as_ref().is_some_and(|it| names_all(question, it, source));
         let of_words = question.wants_words.then(|| unit.reading_of_words(source.content));
         let said = of_words.as_ref().unwrap_or(&reading);
         let words = words(said);
@@ -233,14 +267,27 @@ impl UnitCandidate {
         UnitCandidate {
             passage,
             only_announces: unit.list.is_none() && unit.only_announces(source.content),
+            is_announcement: is_announcement(&unit.shown(source.content)),
             unit,
             reading,
             credits: places.iter().map(|places| places.credit).collect(),
             closeness: closeness(&places),
             fits: question.asked.is_held_by(&words, &question.words),
             definition: None,
+            is_of_asked_list,
         }
     }
+}
+
+/// Whether what stands above `list`, its heading or the sentence that announces it, has all words that carry the question.
+fn names_all(question: &ParsedQuestion, list: &Unit, source: &ExtractPassage) -> bool {
+    let section = list.section.clone().map(|range| &source.content[range]);
+    let heading = section.or_else(|| source.heading.and_then(|it| it.split(" > ").last()));
+    let announced = list.parts.first().filter(|it| it.kind == PartKind::Sentence);
+    let announced = announced.map(|it| &source.content[it.range.clone()]);
+    let above = format!("{}\n{}", heading.unwrap_or_default(), announced.unwrap_or_default());
+    let words = compared(&above, &words(&above));
+    question.terms.iter().all(|term| TermPlaces::of(term, &words).credit > 0.0)
 }
 
 fn heading_credits(question: &ParsedQuestion, passage: &ExtractPassage) -> Vec<f32> {

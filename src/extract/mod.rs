@@ -11,10 +11,12 @@
 //! directive        is this line one for a site generator?
 //! announcement     does a sentence only say what comes next?
 //! blocks           content → paragraphs, items, rows, code, headings
+//! title            does a line name what stands below it?
 //! units            → pieces that can be evidence
 //! part             a stretch of one, as words
 //! markup           without Markdown and HTML
 //! terms            the words that carry the question
+//! spelling         is one of them misspelled?
 //! answer_type      a time, a number, a name?
 //! definition       what a thing is, and under which heading that stands
 //! difference       in what two things differ
@@ -56,7 +58,9 @@ mod part;
 mod polarity;
 mod score;
 mod similarity;
+mod spelling;
 mod terms;
+mod title;
 mod units;
 mod word_similarity;
 mod wording;
@@ -215,7 +219,7 @@ fn found(
     embedder: &mut dyn Embedder,
     options: &ExtractOptions,
 ) -> Result<FoundAnswer> {
-    let question = ParsedQuestion::read(question);
+    let question = ParsedQuestion::read(question).spelled_as_in(passages);
     let mut candidates = Candidates::read(&question, passages);
     if question.terms.is_empty() || candidates.all.is_empty() {
         return Ok(FoundAnswer { extract: nothing(), heading: None });
@@ -250,7 +254,7 @@ pub fn ranked(
     embedder: &mut dyn Embedder,
     most_embedded: usize,
 ) -> Result<Vec<Evidence>> {
-    let question = ParsedQuestion::read(question);
+    let question = ParsedQuestion::read(question).spelled_as_in(passages);
     let candidates = Candidates::read(&question, passages);
     if question.terms.is_empty() || candidates.all.is_empty() {
         return Ok(Vec::new());

@@ -9,7 +9,7 @@ use std::ops::Range;
 use unicode_width::UnicodeWidthStr;
 
 use super::markup::plain;
-use crate::text::line::single_line;
+use crate::text::line::{single_line, without_line_hyphens};
 
 /// A stretch of a passage that belongs to a unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,8 +41,10 @@ impl UnitPart {
         let text = &content[self.range.clone()];
         let shown = |text: &str| if is_plain { plain(text) } else { text.to_owned() };
         match &self.kind {
-            PartKind::Sentence | PartKind::Item(_) => shown(&single_line(text)),
-            PartKind::Lines => shown(&listed(text)),
+            PartKind::Sentence | PartKind::Item(_) => {
+                shown(&single_line(&without_line_hyphens(text)))
+            }
+            PartKind::Lines => shown(&listed(&without_line_hyphens(text))),
             PartKind::Code(_) => single_line(text),
             PartKind::Row(columns) => {
                 let columns = columns.clone().map(|range| &content[range]);
@@ -98,6 +100,16 @@ fn cells(row: &str) -> Vec<&str> {
     cells
 }
 
+/// Whether `text` says how a program is called, as "shrink [-a] {fast | slow} file": one sign of a choice at least for four words,
+/// and no end of a sentence.
+pub(super) fn is_usage(text: &str) -> bool {
+    let signs = text.chars().filter(|c| matches!(c, '[' | '{' | '|')).count();
+    signs > 0
+        && !text.ends_with(['.', '!', '?', ':'])
+        && text.split_whitespace().filter(|it| it.contains(char::is_alphanumeric)).count()
+            <= 4 * signs
+}
+
 /// Columns of a screen up to which text is not wrapped.
 const NARROW: usize = 50;
 
@@ -140,6 +152,17 @@ mod tests {
         assert_eq!(row("Option | Values", "`a|b` | x, y"), "Option: a|b; Values: x, y");
         assert_eq!(row("Option", "a \\| b | **c**"), "Option: a | b, c");
         assert_eq!(row("", "one ` tick | two"), "one ` tick, two");
+    }
+
+    #[test]
+    fn how_a_program_is_called_is_told_from_sentences() {
+        assert!(is_usage("SYNOPSIS: watch [options] command"));
+        assert!(is_usage("shrink [-a] [-o=file] {fast | slow | remove name...}"));
+        for text in
+            ["", "It is so [1].", "He was born in Ghent [7] and grew up there", "Plan: Team"]
+        {
+            assert!(!is_usage(text), "{text}");
+        }
     }
 
     #[test]

@@ -106,8 +106,8 @@ pub(super) fn similarities(
     Ok(known)
 }
 
-/// Finds [`similarities`] and changes the candidates by them: a definition that the reader doubts counts as any other
-/// piece from then on.
+/// Finds [`similarities`] and changes the candidates by them: a definition or an announcement that the reader doubts counts as any
+/// other piece from then on.
 pub(super) fn similarities_and_doubts(
     candidates: &mut Candidates,
     passages: &[ExtractPassage],
@@ -115,7 +115,7 @@ pub(super) fn similarities_and_doubts(
     model: (&Calibration, ModelBudget),
 ) -> Result<Similarities> {
     let similarities = similarities(candidates, passages, embedder, model)?;
-    candidates.doubt_definitions(&similarities.span_scores);
+    candidates.doubt(&similarities.span_scores);
     Ok(similarities)
 }
 

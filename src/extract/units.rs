@@ -16,12 +16,10 @@ use unicode_segmentation::UnicodeSegmentation;
 use super::announcement::is_announcement;
 use super::blocks::{BlockKind, TextBlock, blocks, trim};
 use super::markup::between_block_tags;
-use super::part::{PartKind, UnitPart, first_is_unwrapped, is_unwrapped};
+use super::part::{PartKind, UnitPart, is_unwrapped, is_usage};
+use super::title::{is_heading, is_option, option_title, title};
 use crate::text::line::ends_with_colon;
 use crate::text::sentence::sentences;
-
-/// Words up to which a line that ends without a full stop may be a heading.
-const LONGEST_HEADING: usize = 8;
 
 /// Words below which a piece is shown with its lead.
 const SHORTEST_ALONE: usize = 4;
@@ -40,7 +38,11 @@ const LONGEST_UNANNOUNCED: usize = 300;
 /// themselves.
 const LONGEST_TABLE: usize = 400;
 
-/// Longest numbered list that is shown whole where one of its items is the answer, in bytes.
+/// Words of the longest numbered item that is shown with the paragraph below it, and bytes of both together.
+const LONGEST_STEP: usize = 12;
+const LONGEST_EXPLAINED: usize = 600;
+
+/// Longest list that is shown whole where one of its items is the answer, in bytes.
 const LONGEST_LIST: usize = 1500;
 
 /// A piece of a passage that can stand as evidence.
@@ -53,6 +55,8 @@ pub(super) struct Unit {
     pub lead: Option<Range<usize>>,
     /// The numbered list that it is an item of.
     pub list: Option<Rc<Unit>>,
+    /// The list without numbers that it is an item of.
+    pub bullets: Option<Rc<Unit>>,
     /// Whether a sentence of the same paragraph stands before it.
     pub follows: bool,
     /// Whether it is the first sentence of running text under the heading, or of the passage.
@@ -63,7 +67,7 @@ pub(super) struct Unit {
 
 impl Unit {
     fn new(parts: Vec<UnitPart>, lead: Option<Range<usize>>) -> Unit {
-        Unit { parts, lead, list: None, follows: false, opens: false, section: None }
+        Unit { parts, lead, list: None, bullets: None, follows: false, opens: false, section: None }
     }
 
     /// From the beginning of its first part to the end of its last.
@@ -101,9 +105,9 @@ impl Unit {
         in_one_line(lead.iter().chain(&self.parts), content)
     }
 
-    /// What is judged of it but for its code.
+    /// What is judged of it but for its code, to which belongs how a program is called.
     pub fn reading_of_words(&self, content: &str) -> String {
-        if self.is_code() {
+        if self.is_code() || is_usage(&self.shown(content)) {
             return String::new();
         }
         let lead = self.lead.clone().map(|range| UnitPart { range, kind: PartKind::Sentence });
@@ -162,8 +166,9 @@ struct UnitBuilder<'a> {
     is_new: bool,
     /// The header of the table that is read.
     columns: Option<Range<usize>>,
-    /// The numbered list that is read, if it is short enough to be shown.
+    /// The list that is read, if it is short enough to be shown, and whether it has numbers.
     list: Option<Rc<Unit>>,
+    is_numbered: bool,
     in_list: bool,
 }
 
@@ -177,6 +182,7 @@ impl UnitBuilder<'_> {
             is_new: true,
             columns: None,
             list: None,
+            is_numbered: false,
             in_list: false,
         }
     }
@@ -199,15 +205,17 @@ impl UnitBuilder<'_> {
 
     /// A first line that is a title is no part of the sentence on the next.
     fn paragraph(&mut self, block: &TextBlock, rest: &[TextBlock]) {
-        let text = &self.content[block.range.clone()];
         let mut range = block.range.clone();
-        if let Some(length) = title(text) {
+        let mut title_of = title as fn(&str) -> Option<usize>;
+        while let Some(length) = title_of(&self.content[range.clone()]) {
             let title = trim(self.content, range.start..range.start + length);
             range = trim(self.content, range.start + length..range.end);
-            match is_heading(self.content, &title) {
+            match is_heading(self.content, &title) || is_option(&self.content[title.clone()]) {
                 true => self.begin_section(title),
                 false => self.push(title, &PartKind::Sentence, None),
             }
+            // Below the name of a group of options stands the first of them.
+            title_of = option_title;
         }
         let text = &self.content[range.clone()];
         let has_lines = text.contains('\n') && is_unwrapped(text);
@@ -219,19 +227,37 @@ impl UnitBuilder<'_> {
         if is_navigation(&self.content[block.range.clone()]) {
             return;
         }
-        if block.label.is_some() && !self.in_list {
-            self.list = self.numbered_list(block, before, rest).map(Rc::new);
+        if !self.in_list {
+            self.list = self.whole_list(block, before, rest).map(Rc::new);
+            self.is_numbered = block.label.is_some();
         }
         self.in_list = true;
         let first = self.units.len();
         self.text(block.range.clone(), &PartKind::Item(block.label.clone()));
         self.announce(rest);
-        self.units[first..].iter_mut().for_each(|unit| unit.list = self.list.clone());
+        self.explain(first, block, rest);
+        for unit in &mut self.units[first..] {
+            let list = if self.is_numbered { &mut unit.list } else { &mut unit.bullets };
+            list.clone_from(&self.list);
+        }
+    }
+
+    /// A numbered item that is one short sentence takes in the paragraph below it, which is part of it: "4. It returns an error."
+    fn explain(&mut self, first: usize, item: &TextBlock, rest: &[TextBlock]) {
+        let below = rest.first().filter(|it| it.kind == BlockKind::Prose && item.label.is_some());
+        let ([unit], Some(below)) = (&mut self.units[first..], below) else { return };
+        let line = self.content[..below.range.start].rfind('\n').map_or(0, |at| at + 1);
+        let is_indented = line < below.range.start;
+        let is_short = self.content[item.range.clone()].unicode_words().nth(LONGEST_STEP).is_none();
+        if is_indented && is_short && below.range.end - item.range.start <= LONGEST_EXPLAINED {
+            let kind = PartKind::Sentence;
+            unit.parts.push(UnitPart { range: below.range.clone(), kind });
+        }
     }
 
     /// The list that begins with `first`, with the sentence before that announces it; `None` where
     /// it is too long.
-    fn numbered_list(
+    fn whole_list(
         &self,
         first: &TextBlock,
         before: Option<&TextBlock>,
@@ -246,7 +272,8 @@ impl UnitBuilder<'_> {
         });
         let announced = announced.map(|last| last.parts[0].clone());
         let parts = blocks.into_iter().map(item_or_code);
-        let list = Unit::new(announced.into_iter().chain(parts).collect(), None);
+        let parts = announced.into_iter().chain(parts).collect();
+        let list = Unit { section: self.section.clone(), ..Unit::new(parts, None) };
         (list.parts.len() > 1 && list.range().len() <= LONGEST_LIST).then_some(list)
     }
 
@@ -315,9 +342,11 @@ impl UnitBuilder<'_> {
 
     /// Adds a piece with the lead that waits for one; a short one begins with its lead.
     fn piece(&mut self, range: Range<usize>, kind: &PartKind) {
-        let short = self.content[range.clone()].unicode_words().nth(SHORTEST_ALONE - 1).is_none();
+        let is_short =
+            self.content[range.clone()].unicode_words().nth(SHORTEST_ALONE - 1).is_none();
+        let is_needed = |lead: &Range<usize>| is_short || is_option(&self.content[lead.clone()]);
         match self.lead.take() {
-            Some(lead) if short && !range.is_empty() => {
+            Some(lead) if is_needed(&lead) && !range.is_empty() => {
                 let lead = UnitPart { range: lead, kind: PartKind::Sentence };
                 self.units
                     .push(Unit::new(vec![lead, UnitPart { range, kind: kind.clone() }], None));
@@ -437,26 +466,6 @@ fn is_navigation(item: &str) -> bool {
         let is_one = !name.contains(['[', ']']) && !address.contains(['(', ')', ' ']);
         is_one && (address.starts_with('#') || name.ends_with(['?', '？', '؟']))
     })
-}
-
-/// The length of the first line of the paragraph `text`, if it is a title above the others.
-fn title(text: &str) -> Option<usize> {
-    let length = text.find('\n')?;
-    let begins_anew = !text[length..].trim_start().starts_with(char::is_lowercase);
-    let is_title = begins_anew && is_line_of_words(text[..length].trim_end());
-    (is_title && first_is_unwrapped(text)).then_some(length)
-}
-
-/// Whether `line` is short and ends like no sentence.
-fn is_line_of_words(line: &str) -> bool {
-    line.ends_with(|c: char| c.is_alphanumeric() || matches!(c, ')' | '"' | '\u{201d}'))
-        && line.unicode_words().nth(LONGEST_HEADING).is_none()
-}
-
-/// One short line that ends like no sentence and holds no number.
-fn is_heading(content: &str, range: &Range<usize>) -> bool {
-    let text = &content[range.clone()];
-    !text.contains('\n') && !text.contains(char::is_numeric) && is_line_of_words(text)
 }
 
 /// `range` in parts of at most [`LONGEST_UNIT`] bytes.

@@ -113,10 +113,17 @@ pub(crate) fn is_end(before: &str, after: &str, caseless: bool) -> bool {
     // A long gap is layout; looking through it from each end proposed would be quadratic.
     let next = after[..after.floor_char_boundary(LONGEST_GAP)].trim_start();
     match core.chars().next_back() {
+        // ".zip" and ".NET" begin with their full stop.
+        Some('.') if begins_word(before, after) => false,
         Some('!' | '?') => !(quoted && !caseless && next.starts_with(char::is_lowercase)),
         Some('.') if !quoted => is_full_stop(core, next, caseless),
         _ => true,
     }
+}
+
+/// Whether the full stop that `before` ends with stands right before a letter of `after`, and behind a space.
+fn begins_word(before: &str, after: &str) -> bool {
+    before.ends_with(" .") && after.starts_with(char::is_alphanumeric)
 }
 
 /// [`is_end`] where `core` ends with a full stop.

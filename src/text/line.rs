@@ -3,6 +3,7 @@
 //! Just enough of layout and Markdown for plain text: where a sentence or paragraph cannot
 //! go on to the next line. The `markdown` strategy has a real parser.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 /// A line and what it is.
@@ -30,6 +31,29 @@ pub(crate) enum LineKind {
 pub(crate) fn single_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
+
+/// `text` with words whole that were parted at the end of a line by a hyphen of typesetters: by U+2010, as man does it, or a soft
+/// hyphen. A word with an ordinary hyphen there may be written with it.
+pub(crate) fn without_line_hyphens(text: &str) -> Cow<'_, str> {
+    if !text.contains(LINE_HYPHENS) {
+        return Cow::Borrowed(text);
+    }
+    let mut whole = String::new();
+    for line in text.lines() {
+        let is_parted = line.trim_start().starts_with(char::is_lowercase)
+            && whole.strip_suffix(LINE_HYPHENS).is_some_and(|it| it.ends_with(char::is_lowercase));
+        if is_parted {
+            whole.pop();
+        } else if !whole.is_empty() {
+            whole.push('\n');
+        }
+        whole += if is_parted { line.trim() } else { line.trim_end() };
+    }
+    Cow::Owned(whole)
+}
+
+/// Hyphens that stand at the end of a line within a word.
+const LINE_HYPHENS: [char; 2] = ['\u{2010}', '\u{ad}'];
 
 /// Bytes between a colon and what it announces: emphasis, blank lines and markers of quotations.
 const LONGEST_GAP: usize = 64;

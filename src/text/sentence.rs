@@ -324,6 +324,13 @@ mod tests {
     }
 
     #[test]
+    fn a_word_may_begin_with_a_full_stop() {
+        check("Can it read .Z files? No.", &["Can it read .Z files?", "No."]);
+        check("It needs .NET 8. Or more.", &["It needs .NET 8.", "Or more."]);
+        check("It is so .Then it ends.", &["It is so .Then it ends."]);
+    }
+
+    #[test]
     fn stops_and_quotes() {
         check("", &[]);
         check(" \n\t ", &[]);

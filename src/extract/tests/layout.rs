@@ -208,3 +208,55 @@ fn markdown_stays_where_it_is_wanted() {
     let plain = ExtractOptions { format: AnswerFormat::Plain, ..options };
     assert_eq!(of(&plain), "Delivery takes 5 days, see the list. [1]");
 }
+
+#[test]
+fn what_an_option_does_is_quoted_with_its_name() {
+    let page = "OPTIONS\n       -b, --beep\n              Beep if the command fails.\n\n       -q, --equexit <cycles>\n              \
+                Exit when the output does not change for so many cycles.\n";
+    check(
+        "When does the program exit?",
+        &[page],
+        "-q, --equexit <cycles> Exit when the output does not change for so many cycles. [1]",
+    );
+    check("How do I have it beep?", &[page], "-b, --beep: Beep if the command fails. [1]");
+}
+
+#[test]
+fn a_numbered_statement_stands_with_what_explains_it() {
+    let page = " 4. squeeze() returns EMPTY.\n\n    Make sure that the length of the buffer is not zero.\n\n 5. Can it squeeze .Z files?\n\n    \
+                No, sorry.  It has no code for them.\n";
+    check(
+        "Why does squeeze() return EMPTY?",
+        &[page],
+        "squeeze() returns EMPTY. Make sure that the length of the buffer is not zero. [1]",
+    );
+    check("Can it squeeze .Z files?", &[page], "Can it squeeze .Z files? No, sorry. [1]");
+}
+
+#[test]
+fn a_list_is_quoted_whole_where_its_heading_is_what_is_asked_for() {
+    let page = "## House rules\n\n- No running on the stairs.\n- Rings have to be taken off.\n- No food in the hall.\n\n## Prices\n\nA day costs 5 euros.";
+    check(
+        "What are the house rules?",
+        &[page],
+        "- No running on the stairs.\n- Rings have to be taken off.\n- No food in the hall. [1]",
+    );
+    check("Do the rules allow food in the hall?", &[page], "No food in the hall. [1]");
+}
+
+#[test]
+fn words_are_whole_that_were_parted_at_the_end_of_a_line() {
+    check(
+        "How many threads does the compressor use?",
+        &[
+            "The com\u{2010}\n   pressor uses as many thr\u{ad}\n   eads as there are, with an ordi-\n   nary hyphen kept in its place.",
+        ],
+        "The compressor uses as many threads as there are, with an ordi- nary hyphen kept in its place. [1]",
+    );
+}
+
+#[test]
+fn how_a_program_is_called_says_not_what_it_does() {
+    let page = "SYNOPSIS\n       shrink [-a] [-o file] file\n\nDESCRIPTION\n       shrink makes files smaller on the disk.\n";
+    check("What does shrink do?", &[page], "shrink makes files smaller on the disk. [1]");
+}

@@ -119,16 +119,30 @@ fn what_a_sure_reader_has_not_read_is_not_quoted() {
 }
 
 #[test]
-fn what_the_reader_says_hardly_answers_is_not_quoted_beside_the_best() {
-    let contents = ["Masons came from Kells. They rebuilt the church of the abbey in a year."];
-    let question = "Who rebuilt the church of the abbey?";
-    let options =
-        ExtractOptions { threshold: 0.0, margin: 99.0, close_margin: 99.0, ..Default::default() };
-    let quoted = |has_reader: bool| {
-        let mut model = Knowing::of("Masons", has_reader);
-        extract(question, &found(&contents), &mut model, &options).unwrap().evidence.len()
+fn a_sentence_with_a_colon_answers_where_the_reader_prefers_it() {
+    let options = ExtractOptions { max_sentences: 1, threshold: 0.0, ..Default::default() };
+    let ask = |contents: [&str; 2], word: &'static str| {
+        let mut model = Knowing::of(word, true);
+        let question = "What did the abbot write in his letter?";
+        extract(question, &found(&contents), &mut model, &options).unwrap().answer
     };
-    assert_eq!((quoted(true), quoted(false)), (1, 2));
+    let contents = [
+        "In his letter on the end of the war the abbot wrote:",
+        "The letter of the abbot was sold.",
+    ];
+    assert_eq!(ask(contents, "war"), "In his letter on the end of the war the abbot wrote: [1]");
+    assert_eq!(ask(contents, "sold"), "The letter of the abbot was sold. [2]");
+}
+
+#[test]
+fn a_misspelled_question_is_read_as_it_is_meant() {
+    let contents =
+        ["The warranty of the keyboard is two years.", "The battery of the keyboard is strong."];
+    let mut model = WordHash { passages: 0, reads_words: true };
+    let question = "warrenty keybaord";
+    let options = ExtractOptions { max_sentences: 1, threshold: 0.0, ..Default::default() };
+    let found = extract(question, &found(&contents), &mut model, &options).unwrap();
+    assert_eq!(found.answer, "The warranty of the keyboard is two years. [1]");
 }
 
 #[test]
