@@ -53,6 +53,11 @@ pub fn sentences_interruptibly(text: &str, interrupt: &mut dyn FnMut()) -> Vec<R
     found
 }
 
+/// Whether a sentence asks something, by the sign at its end.
+pub fn is_question(sentence: &str) -> bool {
+    sentence.ends_with(['?', '？', '؟'])
+}
+
 /// The part of `range` that is left without white space at both ends; `None` if nothing is.
 pub(crate) fn trimmed(text: &str, range: Range<usize>) -> Option<Range<usize>> {
     let piece = &text[range.clone()];
