@@ -18,7 +18,7 @@ use std::ops::Range;
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::abbreviation::is_end;
+use super::abbreviation::{is_end, is_opening};
 use super::line::{Line, LineKind, lines};
 
 /// After so many characters without a letter or digit, text is taken for a rule or a
@@ -277,32 +277,6 @@ fn reference_length(rest: &str) -> Option<usize> {
         .chars()
         .all(|c| c.is_alphanumeric() || matches!(c, ',' | ';' | ' ' | '-' | '–'))
         .then_some(close + 1)
-}
-
-/// Brackets and quotes that only ever open; “ and ‘ do so where they touch what follows.
-pub(crate) fn is_opening(character: char) -> bool {
-    matches!(
-        character,
-        '(' | '['
-            | '{'
-            | '“'
-            | '‘'
-            | '„'
-            | '‚'
-            | '«'
-            | '‹'
-            | '¿'
-            | '¡'
-            | '（'
-            | '［'
-            | '｛'
-            | '「'
-            | '『'
-            | '【'
-            | '〔'
-            | '〈'
-            | '《'
-    )
 }
 
 #[cfg(test)]
