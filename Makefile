@@ -52,7 +52,7 @@ check: ## compile the extension against the PostgreSQL of PG_CONFIG=..., 15 or l
 	@scripts/setup.sh $(if $(PG_CONFIG),--without-postgres)
 	@scripts/install.sh check
 
-test: setup-llm test-unit test-sql test-server test-system test-pg ## every test, on PostgreSQL 18 and 16
+test: setup-llm test-unit test-sql test-server test-system test-pg ## the tests, on PostgreSQL 18 and 16, without browsers, drivers and packages
 
 # Where nothing can download llama.cpp, the tests of local language models say that they are skipped.
 setup-llm: setup

@@ -286,11 +286,24 @@ pub fn shortened(text: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use serde::Deserialize;
     use serde_json::json;
 
     use super::*;
+
+    /// `options` are read, and then checked by `checked`, as it is expected; an error by its message.
+    pub fn check_read<Options: DeserializeOwned>(
+        options: Value,
+        checked: fn(Options) -> Result<Options>,
+        expected: Result<(), &str>,
+    ) {
+        let read = read::<Options>("", options, &[]).and_then(checked).map(drop);
+        assert_eq!(
+            read.map_err(|error| error.message().to_owned()),
+            expected.map_err(str::to_owned)
+        );
+    }
 
     #[derive(Debug, Default, Deserialize)]
     #[serde(deny_unknown_fields, default)]

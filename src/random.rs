@@ -27,6 +27,20 @@ impl Random {
     pub fn below(&mut self, end: usize) -> usize {
         ((u128::from(self.bits()) * end as u128) >> 64) as usize
     }
+
+    /// Puts `items` in an order that is drawn, each with the same probability (Durstenfeld, 1964).
+    pub fn shuffle<Item>(&mut self, items: &mut [Item]) {
+        for last in (1..items.len()).rev() {
+            items.swap(last, self.below(last + 1));
+        }
+    }
+
+    /// The numbers below `count` in an order that is drawn.
+    pub fn shuffled(&mut self, count: usize) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..count).collect();
+        self.shuffle(&mut order);
+        order
+    }
 }
 
 #[cfg(test)]

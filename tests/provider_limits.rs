@@ -10,15 +10,18 @@ use std::time::{Duration, Instant};
 use pg_rag::embed::EmbeddingKind;
 use pg_rag::error::{Error, ErrorKind, Result};
 use pg_rag::protocol::{
-    CallLimits, EmbedRequest, GenerateRequest, HostRules, KeySource, Lane, Message, Network,
-    PrivateHosts, ProviderConfig,
+    EmbedRequest, GenerateRequest, HostRules, KeySource, Lane, Network, PrivateHosts,
+    ProviderConfig,
 };
 use pg_rag::provider::schema::Unlimited;
 use pg_rag::provider::{ProviderMemory, embed, generate};
 
 #[path = "support/http_server.rs"]
 mod http_server;
+#[path = "support/provider.rs"]
+mod support;
 use http_server::{Reply, Server};
+use support::{asking, check, provider_at};
 
 // So many at a time, so many a minute.
 
@@ -392,17 +395,9 @@ fn tunnel(target: String) -> (String, Arc<Mutex<Vec<String>>>) {
 
 fn provider(base_url: &str) -> ProviderConfig {
     ProviderConfig {
-        name: "test".into(),
-        api: "openai".into(),
-        base_url: base_url.into(),
-        model: "tiny".into(),
         api_key: KeySource::None,
-        connect_timeout_ms: 2000,
         timeout_ms: 10_000,
-        max_retries: 0,
-        special: Default::default(),
-        limits: CallLimits::default(),
-        network: Network::default(),
+        ..provider_at("openai", base_url)
     }
 }
 
@@ -411,15 +406,7 @@ fn write(provider: &ProviderConfig, memory: &ProviderMemory) -> Result<String> {
 }
 
 fn write_in(lane: Lane, provider: &ProviderConfig, memory: &ProviderMemory) -> Result<String> {
-    let request = GenerateRequest {
-        provider: provider.clone(),
-        messages: vec![Message { role: "user".into(), content: "How?".into() }],
-        sampling: Default::default(),
-        max_tokens: None,
-        schema: None,
-        tools: None,
-        lane,
-    };
+    let request = GenerateRequest { lane, ..asking(provider.clone(), &[("user", "How?")]) };
     generate(&request, memory, &Unlimited, &|| false).map(|generated| generated.text)
 }
 
@@ -442,12 +429,6 @@ fn refusal(base_url: &str, private: PrivateHosts, allowed: &[&str]) -> Error {
     let error = write(&provider, &ProviderMemory::default()).unwrap_err();
     check(&error, ErrorKind::Forbidden, "is not called");
     error
-}
-
-fn check(error: &Error, kind: ErrorKind, part: &str) {
-    assert_eq!(error.kind(), kind, "{error}");
-    assert!(error.message().starts_with("provider \"test\" "), "{error}");
-    assert!(error.message().contains(part), "{error}\ndoes not hold\n{part}");
 }
 
 fn wait_for(holds: impl Fn() -> bool) {

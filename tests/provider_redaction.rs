@@ -20,7 +20,7 @@ mod http_server;
 #[path = "support/provider.rs"]
 mod provider;
 use http_server::{Reply, Server};
-use provider::{chat, check_silent};
+use provider::{chat, check_silent, says};
 
 const APIS: [&str; 5] = ["openai", "anthropic", "ollama", "gemini", "cohere"];
 
@@ -54,21 +54,6 @@ fn request(api: &str, server: &Server, messages: &[(&str, &str)]) -> GenerateReq
 
 fn call(request: &GenerateRequest) -> Result<Generated> {
     generate(request, &ProviderMemory::default(), &Unlimited, &|| false).inspect_err(check_silent)
-}
-
-/// A reply of `api` that says `text`.
-fn says(api: &str, text: &str) -> Reply {
-    let said = json!([{"type": "text", "text": text}]);
-    let reply = match api {
-        "anthropic" => json!({"content": said, "stop_reason": "end_turn"}),
-        "ollama" => json!({"message": {"role": "assistant", "content": text}, "done": true}),
-        "gemini" => {
-            json!({"candidates": [{"content": {"parts": [{"text": text}]}, "finishReason": "STOP"}]})
-        }
-        "cohere" => json!({"message": {"content": said}, "finish_reason": "COMPLETE"}),
-        _ => json!({"choices": [{"message": {"content": text}, "finish_reason": "stop"}]}),
-    };
-    Reply::json(200, &reply.to_string())
 }
 
 /// Nothing that came to `server` holds personal data; all of it.
@@ -395,8 +380,8 @@ fn what_a_model_finds_is_not_sent_either() {
         ("system", "anna lind lives in main road 5, +49 30 1234567."),
         ("user", "does anna lind work for acme? write to anna@example.com."),
     ];
-    let provider = hiding_names(&server);
-    let asked = GenerateRequest { provider, ..chat("openai", &server, &messages) };
+    let asked =
+        GenerateRequest { provider: hiding_names(&server), ..chat("openai", &server, &messages) };
     let aid = Labeller(NAMES, None);
     let told = generate(&asked, &ProviderMemory::default(), &aid, &|| false).unwrap();
     assert_eq!(told.text, "anna lind of main road 5 calls +49 30 1234567; acme.");
@@ -410,8 +395,8 @@ fn names_in_escapes_and_in_streams_are_put_back() {
     let pieces = ["It is [PER", "SON_1", "]."];
     let server = Server::play([streams("openai", &pieces)]);
     let messages = [("user", "{\"to\": \"x\\nanna lind\"} and the anna lind of acme")];
-    let provider = hiding_names(&server);
-    let asked = GenerateRequest { provider, ..chat("openai", &server, &messages) };
+    let asked =
+        GenerateRequest { provider: hiding_names(&server), ..chat("openai", &server, &messages) };
     let (aid, mut heard) = (Labeller(NAMES, None), String::new());
     let hear = &mut |piece: &str| {
         heard += piece;

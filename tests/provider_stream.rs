@@ -4,18 +4,18 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use pg_rag::error::{Error, ErrorKind, Result};
-use pg_rag::protocol::{
-    CallLimits, GenerateRequest, Generated, KeySource, Lane, Message, Network, ProviderConfig,
-};
+use pg_rag::protocol::{GenerateRequest, Generated};
 use pg_rag::provider::schema::Unlimited;
 use pg_rag::provider::{ProviderMemory, generate_stream};
 use serde_json::{Value, json};
 
 #[path = "support/http_server.rs"]
 mod http_server;
+#[path = "support/provider.rs"]
+mod provider;
 use http_server::{Reply, Server};
+use provider::{SECRET, asking, check};
 
-const SECRET: &str = "sk-loopback-7Kq2vX9";
 const NOW: Duration = Duration::ZERO;
 const SSE: &str = "text/event-stream";
 
@@ -324,27 +324,9 @@ impl Told {
 }
 
 fn request(server: &Server) -> GenerateRequest {
-    GenerateRequest {
-        provider: ProviderConfig {
-            name: "test".into(),
-            api: "openai".into(),
-            base_url: server.base_url(),
-            model: "tiny".into(),
-            api_key: KeySource::Inline(SECRET.into()),
-            connect_timeout_ms: 2000,
-            timeout_ms: 20_000,
-            max_retries: 3,
-            special: Default::default(),
-            limits: CallLimits::default(),
-            network: Network::default(),
-        },
-        messages: vec![Message { role: "user".into(), content: "How?".into() }],
-        sampling: Default::default(),
-        max_tokens: None,
-        schema: None,
-        tools: None,
-        lane: Lane::Query,
-    }
+    let mut request = asking(provider::provider("openai", server), &[("user", "How?")]);
+    request.provider.max_retries = 3;
+    request
 }
 
 fn tell(server: &Server) -> Told {
@@ -369,13 +351,6 @@ fn check_told(reply: Reply, texts: &[&str]) {
     let told = tell(&Server::play([reply]));
     assert_eq!(told.texts(), texts);
     assert_eq!(told.outcome.unwrap().text, texts.concat());
-}
-
-fn check(error: &Error, kind: ErrorKind, part: &str) {
-    assert_eq!(error.kind(), kind, "{error}");
-    assert!(error.message().starts_with("provider \"test\" "), "{error}");
-    assert!(error.message().contains(part), "{error}\ndoes not hold\n{part}");
-    assert!(!format!("{error:?}").contains(&SECRET[..8]), "{error:?}");
 }
 
 /// `reply` fails like this before anything was told, and is not asked for twice.

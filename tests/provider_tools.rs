@@ -15,7 +15,7 @@ mod http_server;
 #[path = "support/provider.rs"]
 mod provider;
 use http_server::{Reply, Server};
-use provider::{SECRET, body, chat, check, check_silent};
+use provider::{SECRET, body, chat, check, check_silent, says};
 
 const APIS: [&str; 5] = ["openai", "anthropic", "ollama", "gemini", "cohere"];
 
@@ -124,21 +124,6 @@ fn two_calls(api: &str) -> Value {
             "usage": {"prompt_tokens": 5, "completion_tokens": 3},
         }),
     }
-}
-
-/// A reply of `api` that says `text`.
-fn says(api: &str, text: &str) -> Reply {
-    let said = json!([{"type": "text", "text": text}]);
-    let reply = match api {
-        "anthropic" => json!({"content": said, "stop_reason": "end_turn"}),
-        "ollama" => json!({"message": {"role": "assistant", "content": text}, "done": true}),
-        "gemini" => {
-            json!({"candidates": [{"content": {"parts": [{"text": text}]}, "finishReason": "STOP"}]})
-        }
-        "cohere" => json!({"message": {"content": said}, "finish_reason": "COMPLETE"}),
-        _ => json!({"choices": [{"message": {"content": text}, "finish_reason": "stop"}]}),
-    };
-    Reply::json(200, &reply.to_string())
 }
 
 fn played(api: &str) -> Server {

@@ -105,6 +105,8 @@ mod rerank;
 mod rewrite;
 #[path = "system/roles.rs"]
 mod roles;
+#[path = "system/shard_cluster.rs"]
+mod shard_cluster;
 #[path = "system/shard_mishaps.rs"]
 mod shard_mishaps;
 #[path = "system/shards.rs"]

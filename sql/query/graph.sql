@@ -68,29 +68,24 @@ WHERE (SELECT pg_catalog.count(*)
 -- Chunks that name entities, by the names that are asked for, by what these are short for, and by what is short
 -- for them: a row for each of these names, with the number of the one that is asked for, from 1, and the keys of its
 -- chunks. $1: normal forms, $2: how many chunks of each.
-SELECT n.place,
+SELECT u.place,
        ARRAY(SELECT m.chunk_id FROM {mentions} AS m
              WHERE m.norm OPERATOR(pg_catalog.=) n.norm
              ORDER BY m.norm, m.chunk_id
              LIMIT $2)
-FROM (SELECT u.place, u.norm COLLATE pg_catalog."C" AS norm
-      FROM pg_catalog.unnest($1::pg_catalog.text[]) WITH ORDINALITY AS u (norm, place)
-      UNION ALL
-      SELECT DISTINCT u.place, long.norm
-      FROM pg_catalog.unnest($1::pg_catalog.text[]) WITH ORDINALITY AS u (norm, place)
-      CROSS JOIN LATERAL (
-          SELECT m.alias_of FROM {mentions} AS m
-          WHERE m.norm OPERATOR(pg_catalog.=) u.norm COLLATE pg_catalog."C" AND m.alias_of IS NOT NULL
-          ORDER BY m.norm, m.alias_of
-          LIMIT 3) AS long (norm)
-      UNION ALL
-      SELECT DISTINCT u.place, short.norm
-      FROM pg_catalog.unnest($1::pg_catalog.text[]) WITH ORDINALITY AS u (norm, place)
-      CROSS JOIN LATERAL (
-          SELECT m.norm FROM {mentions} AS m
-          WHERE m.alias_of OPERATOR(pg_catalog.=) u.norm COLLATE pg_catalog."C" AND m.alias_of IS NOT NULL
-          ORDER BY m.alias_of, m.norm
-          LIMIT 3) AS short (norm)) AS n
+FROM pg_catalog.unnest($1::pg_catalog.text[]) WITH ORDINALITY AS u (norm, place)
+CROSS JOIN LATERAL (
+    SELECT u.norm COLLATE pg_catalog."C"
+    UNION
+    (SELECT m.alias_of FROM {mentions} AS m
+     WHERE m.norm OPERATOR(pg_catalog.=) u.norm COLLATE pg_catalog."C" AND m.alias_of IS NOT NULL
+     ORDER BY m.norm, m.alias_of
+     LIMIT 3)
+    UNION
+    (SELECT m.norm FROM {mentions} AS m
+     WHERE m.alias_of OPERATOR(pg_catalog.=) u.norm COLLATE pg_catalog."C" AND m.alias_of IS NOT NULL
+     ORDER BY m.alias_of, m.norm
+     LIMIT 3)) AS n (norm)
 
 -- name: visible
 -- Those of some chunks that the caller may see and the filter lets pass, in their order. $1: keys of chunks,

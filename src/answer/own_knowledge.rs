@@ -11,6 +11,7 @@
 use crate::prompt::messages::OWN_KNOWLEDGE;
 use crate::text::marked_sentence::{MarkedSentence, TERMINATORS, bare_text, marked_sentences};
 use crate::text::marker::code;
+use crate::text::sentence::is_question;
 use crate::text::words::words;
 
 /// The number in [`OWN_KNOWLEDGE`].
@@ -77,8 +78,7 @@ pub fn told_apart(answer: &str, sources: usize, interrupt: &mut dyn FnMut()) -> 
 /// Whether a sentence says something that can be so or not.
 fn claims(sentence: &str) -> bool {
     let words = words(sentence).len();
-    let asks = sentence.ends_with(['?', '？', '؟']);
-    !asks
+    !is_question(sentence)
         && words > 0
         && (words >= SHORTEST && !sentence.ends_with(':') || sentence.ends_with(TERMINATORS))
 }

@@ -5,12 +5,12 @@
 //! ```
 
 use super::cursor::PostingCursor;
+use super::cursor::SearchEffort;
 use super::dictionary::TermIterator;
 use super::number_set::NumberSet;
 use super::page::{Bm25Meta, DirectoryEntry, MOST_ENTRIES, ReadResult, read_meta};
 use super::pending::each_document;
 use super::score::{Bm25Settings, Scorer, Statistics};
-use super::search::SearchEffort;
 use super::segment::{ROW_BYTES, SegmentReader, read_lengths, row_of};
 use super::snapshot::{Listed, settled};
 use super::space::{accounted, mark_chain};

@@ -8,13 +8,25 @@ use super::dictionary::TermLocation;
 use super::page::ReadResult;
 use super::postings::{BLOCK, BlockEntry, DecodedBlock, Frontier, LARGEST_ENTRY, Pair};
 use super::score::Scorer;
-use super::search::SearchEffort;
 use super::segment::{Lengths, SegmentReader, StreamKind, StreamReader};
 use super::snapshot::Listed;
 use crate::pages::Store;
 
 /// Frequencies of which each has a bound of its own in a block that is decoded.
 const LOW: usize = 7;
+
+/// How much a search has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SearchEffort {
+    /// Searches for a number of best hits, each larger than the one before.
+    pub stages: u64,
+    /// Blocks of up to 128 postings that were decoded.
+    pub decoded: u64,
+    /// Blocks that were passed over.
+    pub skipped: u64,
+    /// Documents that were scored.
+    pub scored: u64,
+}
 
 /// Where the blocks are.
 #[derive(Debug)]

@@ -54,12 +54,13 @@ mod tests;
 pub use best::Bm25Hit;
 pub use build::IndexBuilder;
 pub use check::{IndexFigures, IndexProblem, SegmentFigures, check, figures};
+pub use cursor::SearchEffort;
 pub use document::{IndexedDocument, LONGEST_LEXEME};
 pub use flush::{Merging, flush};
 pub use pending::{Inserted, insert};
 pub use rows::rows;
 pub use score::{Bm25Settings, Statistics, Term, score};
-pub use search::{Bm25Search, SearchEffort};
+pub use search::Bm25Search;
 pub use snapshot::statistics;
 pub use vacuum::{Bm25VacuumReport, vacuum};
 

@@ -17,7 +17,7 @@
 //! first look, so scores and their order do too.
 
 use super::best::{Best, Bm25Hit};
-use super::cursor::PostingCursor;
+use super::cursor::{PostingCursor, SearchEffort};
 use super::page::ReadResult;
 use super::score::{Bm25Settings, Scorer, Statistics, Term};
 use super::segment::{Lengths, RowReader, SegmentReader};
@@ -33,19 +33,6 @@ const MOST: usize = 1 << 20;
 const PATIENCE: u32 = 256;
 /// More than sums in another order can differ by.
 const ROUNDING: f64 = 1.0 + 1e-9;
-
-/// How much a search has done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SearchEffort {
-    /// Searches for a number of best hits, each larger than the one before.
-    pub stages: u64,
-    /// Blocks of up to 128 postings that were decoded.
-    pub decoded: u64,
-    /// Blocks that were passed over.
-    pub skipped: u64,
-    /// Documents that were scored.
-    pub scored: u64,
-}
 
 /// A search under way. It gives all rows that have at least one of the terms, in descending
 /// order of scores, and among equal scores in ascending order of rows; none twice.

@@ -8,12 +8,8 @@
 use std::ops::Range;
 
 use super::Tokenizer;
-use super::word_memo::{StartsAndSeams, WordMemo, is_separator};
+use super::word_memo::{STRETCH, StartsAndSeams, WordMemo, is_separator};
 use crate::error::Result;
-
-/// Bytes tokenized in one go: enough to make the cost of a call small, little enough that
-/// what tokenizers keep a token (about 200 bytes) stays in the cache of the processor.
-pub(super) const STRETCH: usize = 16 * 1024;
 
 /// The tokens of a document.
 pub(super) struct TokenIndex {

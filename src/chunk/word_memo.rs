@@ -7,8 +7,11 @@
 use std::collections::HashMap;
 
 use super::Tokenizer;
-use super::token_index::STRETCH;
 use crate::error::Result;
+
+/// Bytes tokenized in one go: enough to make the cost of a call small, little enough that
+/// what tokenizers keep a token (about 200 bytes) stays in the cache of the processor.
+pub(super) const STRETCH: usize = 16 * 1024;
 
 /// Most bytes of words that are kept for the next document.
 const MOST_BYTES: usize = 8 << 20;

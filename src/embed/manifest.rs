@@ -19,6 +19,7 @@ use std::path::{Component, Path, PathBuf};
 use serde_json::Value;
 
 use super::calibration::{CALIBRATION_FILE, Calibration};
+use super::model_file::{corrupted, number, unsupported};
 use super::pooling::Pooling;
 pub use super::task::ModelTask;
 use super::task::{entailment, task, token_labels};
@@ -408,12 +409,6 @@ fn positions(config: &Value) -> Option<u64> {
     positions.checked_sub(offset).filter(|room| (1..=SANE_MAX_TOKENS).contains(room))
 }
 
-/// A number that may be written as an integer or, like 1e30, as a float.
-pub(super) fn number(object: &Value, key: &str) -> Option<u64> {
-    let value = &object[key];
-    value.as_u64().or_else(|| value.as_f64().filter(|float| *float >= 0.0).map(|f| f as u64))
-}
-
 /// The first prompt that goes by one of `names`, else the default one, else nothing.
 fn prompt(config: &Value, names: &[&str]) -> String {
     let default = config["default_prompt_name"].as_str();
@@ -438,16 +433,6 @@ fn unavailable(what: &str, path: impl std::fmt::Display, error: &io::Error) -> E
     };
     Error::new(ErrorKind::FileUnavailable, format!("cannot open model {what} \"{path}\": {why}"))
         .hint("The path is read on the server, by the operating system user it runs as.")
-}
-
-pub(super) fn corrupted(path: &Path, why: &str) -> Error {
-    let message = format!("cannot understand \"{}\": {why}", path.display());
-    Error::new(ErrorKind::FileCorrupted, message)
-}
-
-pub(super) fn unsupported(path: &Path, what: &str) -> Error {
-    let message = format!("{what} of \"{}\" is not supported", path.display());
-    Error::new(ErrorKind::Unsupported, message)
 }
 
 fn leaves(file: &str, folder: &Path) -> Error {

@@ -9,6 +9,8 @@
 //! of a document the vector of a chunk is made, and [`reader`] what a reader makes of a question with a passage.
 //! Running the model is ragd's business.
 
+mod model_file;
+
 pub mod calibration;
 pub mod late;
 pub mod manifest;

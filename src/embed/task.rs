@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::manifest::{corrupted, number, unsupported};
+use super::model_file::{corrupted, number, unsupported};
 use crate::error::Result;
 use crate::text::token_labels::TokenLabels;
 

@@ -35,7 +35,7 @@ pub fn split(questions: &[&str], share: f64, seed: u64) -> Result<HoldoutSplit> 
             "Add cases with rag_eval_load; some dozens on each side tell a difference from chance.",
         ));
     }
-    shuffle(&mut groups, &mut Random::new(seed));
+    Random::new(seed).shuffle(&mut groups);
     let wanted = (questions.len() as f64 * share).round() as usize;
     let last = groups.len() - 1;
     let (mut training, mut held_out) = (Vec::new(), Vec::new());
@@ -60,13 +60,6 @@ fn groups(questions: &[&str]) -> Vec<Vec<usize>> {
         }
     }
     groups
-}
-
-/// Puts items in a random order, each with the same probability (Durstenfeld 1964).
-fn shuffle<T>(items: &mut [T], random: &mut Random) {
-    for end in (1..items.len()).rev() {
-        items.swap(end, random.below(end + 1));
-    }
 }
 
 #[cfg(test)]

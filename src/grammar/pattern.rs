@@ -1,8 +1,7 @@
 //! Simple regular expressions of strings, and names that are not among some.
 
 use super::json::quoted;
-use super::rules::GrammarExpression;
-use super::schema::PLAIN;
+use super::rules::{GrammarExpression, PLAIN};
 
 /// Longest pattern that is looked at, in bytes.
 const LONGEST: usize = 400;

@@ -11,6 +11,9 @@ const LONGEST: usize = 512 << 10;
 /// Most rules. llama.cpp takes a place of memory for each element of each.
 const MOST_RULES: usize = 4000;
 
+/// Characters of a string that are written as they are, as a class without its brackets.
+pub const PLAIN: &str = r#""\\\x00-\x1F\x7F"#;
+
 /// What may be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GrammarExpression {

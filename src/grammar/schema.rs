@@ -6,7 +6,7 @@ use super::json::OrderedJson;
 use super::kind::{asked_types, is_never_negative, is_of_type, kinds};
 use super::merge::Keywords;
 use super::pattern;
-use super::rules::{GrammarExpression, Rules};
+use super::rules::{GrammarExpression, PLAIN, Rules};
 use crate::error::{Error, Result};
 
 /// Longest schema, in bytes.
@@ -26,9 +26,6 @@ const COUNTED_IN_ALL: u32 = 8000;
 
 /// Largest distance of bounds between which each whole number is listed.
 const LISTED_NUMBERS: i64 = 200;
-
-/// Characters of a string that are written as they are, as a class without its brackets.
-pub const PLAIN: &str = r#""\\\x00-\x1F\x7F"#;
 
 /// The grammar of what fits `schema`, in llama.cpp's language; without one, of any JSON object.
 ///

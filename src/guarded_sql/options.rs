@@ -95,14 +95,10 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::GuardOptions;
+    use crate::options::tests::check_read;
 
     fn check(options: Value, expected: Result<(), &str>) {
-        let read = crate::options::read::<GuardOptions>("", options, &[]);
-        let checked = read.and_then(GuardOptions::checked).map(drop);
-        assert_eq!(
-            checked.map_err(|error| error.message().to_owned()),
-            expected.map_err(str::to_owned)
-        );
+        check_read(options, GuardOptions::checked, expected);
     }
 
     #[test]

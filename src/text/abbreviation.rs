@@ -4,8 +4,6 @@
 //! at. Words in more than one list of languages are kept where a wrong answer costs least:
 //! two sentences taken for one make a longer quotation, one taken for two a broken one.
 
-use super::sentence::is_opening;
-
 /// Longest word looked at, in bytes; longer ones are neither abbreviations nor starters.
 const LONGEST_WORD: usize = 32;
 
@@ -249,6 +247,32 @@ fn first_word(text: &str) -> &str {
 
 fn stands_before_words(character: char) -> bool {
     is_opening(character) || matches!(character, '"' | '\'' | '*' | '_')
+}
+
+/// Brackets and quotes that only ever open; “ and ‘ do so where they touch what follows.
+pub(super) fn is_opening(character: char) -> bool {
+    matches!(
+        character,
+        '(' | '['
+            | '{'
+            | '“'
+            | '‘'
+            | '„'
+            | '‚'
+            | '«'
+            | '‹'
+            | '¿'
+            | '¡'
+            | '（'
+            | '［'
+            | '｛'
+            | '「'
+            | '『'
+            | '【'
+            | '〔'
+            | '〈'
+            | '《'
+    )
 }
 
 /// For comparison with the lists.

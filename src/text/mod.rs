@@ -11,10 +11,10 @@
 //! typed for it; [`marker`] finds where an answer cites, and [`marked_sentence`] what each sentence cites; [`preamble`]
 //! is what stands before the text of a page; [`quote`] finds what somebody quotes; [`character_counter`] turns bytes into
 //! characters; [`format`] tells Markdown, HTML and source code from prose;
-//! [`language`] tells in which language a question is put, and [`function_word`] which of its words say nothing of
-//! what is asked, and [`phrase`] finds phrases that mean the same in several languages,
-//! [`text_search_config`] which of PostgreSQL's configurations texts want, [`token_labels`] the names that a model's labels of
-//! tokens say.
+//! [`language`] tells in which language a question is put, [`function_word`] which of its words say nothing of
+//! what is asked, and [`lexical_score`] which of some short texts speak of it; [`phrase`] finds phrases that mean the same in
+//! several languages; [`text_search_config`] tells which of PostgreSQL's configurations texts want, and [`token_labels`] the
+//! names that a model's labels of tokens say.
 
 mod abbreviation;
 
@@ -24,6 +24,7 @@ pub mod character_counter;
 pub mod format;
 pub(crate) mod function_word;
 pub mod language;
+pub mod lexical_score;
 pub mod line;
 pub mod marked_sentence;
 pub mod marker;

@@ -18,7 +18,7 @@ use std::ops::Range;
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::abbreviation::is_end;
+use super::abbreviation::{is_end, is_opening};
 use super::line::{Line, LineKind, lines};
 
 /// After so many characters without a letter or digit, text is taken for a rule or a
@@ -51,6 +51,11 @@ pub fn sentences_interruptibly(text: &str, interrupt: &mut dyn FnMut()) -> Vec<R
         cut_block((&text[block], from), caseless, &mut found, interrupt);
     }
     found
+}
+
+/// Whether a sentence asks something, by the sign at its end.
+pub fn is_question(sentence: &str) -> bool {
+    sentence.ends_with(['?', '？', '؟'])
 }
 
 /// The part of `range` that is left without white space at both ends; `None` if nothing is.
@@ -272,32 +277,6 @@ fn reference_length(rest: &str) -> Option<usize> {
         .chars()
         .all(|c| c.is_alphanumeric() || matches!(c, ',' | ';' | ' ' | '-' | '–'))
         .then_some(close + 1)
-}
-
-/// Brackets and quotes that only ever open; “ and ‘ do so where they touch what follows.
-pub(crate) fn is_opening(character: char) -> bool {
-    matches!(
-        character,
-        '(' | '['
-            | '{'
-            | '“'
-            | '‘'
-            | '„'
-            | '‚'
-            | '«'
-            | '‹'
-            | '¿'
-            | '¡'
-            | '（'
-            | '［'
-            | '｛'
-            | '「'
-            | '『'
-            | '【'
-            | '〔'
-            | '〈'
-            | '《'
-    )
 }
 
 #[cfg(test)]

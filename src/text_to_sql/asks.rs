@@ -10,10 +10,11 @@
 //! documents, too, where it asks who says what (complained, mentions, a review). Everything else wants documents
 //! alone. The phrases are those of the question's language; names of tables speak whatever language they do.
 
-use super::lexical::AskedWords;
+use super::lexical::named_in;
 use super::table::TableDocument;
 use crate::answer::strategy::WantedSources;
 use crate::text::language::NaturalLanguage;
+use crate::text::lexical_score::AskedWords;
 use crate::text::phrase::Phrases;
 
 /// How much the words of a question must name of the tables: about one name, or two words of comments.
@@ -38,7 +39,8 @@ pub fn wanted(
     tables: &[TableDocument],
     interrupt: &mut dyn FnMut(),
 ) -> WantedSources {
-    if !asks_for_figure(question) || AskedWords::of(question).named_in(tables, interrupt) < NAMED {
+    if !asks_for_figure(question) || named_in(&AskedWords::of(question), tables, interrupt) < NAMED
+    {
         return WantedSources::Documents;
     }
     match asks_who_says(question) {

@@ -10,8 +10,8 @@
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 
-use super::lexical::AskedWords;
 use super::table::{TableDocument, tokens};
+use crate::text::lexical_score::AskedWords;
 
 /// Part of the best score below which a table is not shown.
 const WORTH: f64 = 0.1;
@@ -298,13 +298,14 @@ fn first_columns(table: &TableDocument, asked: &AskedWords) -> Vec<bool> {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::lexical::WeighedWords;
+    use super::super::lexical::words_of;
     use super::super::table::tests::{refer, table};
     use super::*;
+    use crate::text::lexical_score::WeighedWords;
 
     fn linked(tables: &[TableDocument], question: &str, room: usize) -> LinkedSchema {
         let asked = AskedWords::of(question);
-        let texts: Vec<WeighedWords> = tables.iter().map(WeighedWords::of_table).collect();
+        let texts: Vec<WeighedWords> = tables.iter().map(words_of).collect();
         link(tables, &asked.scores(&texts, &mut || {}), &asked, room, &mut || {})
     }
 

@@ -133,14 +133,10 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::options::tests::check_read;
 
     fn check(options: Value, expected: Result<(), &str>) {
-        let read = crate::options::read::<SqlOptions>("", options, &[]);
-        let checked = read.and_then(SqlOptions::checked).map(drop);
-        assert_eq!(
-            checked.map_err(|error| error.message().to_owned()),
-            expected.map_err(str::to_owned)
-        );
+        check_read(options, SqlOptions::checked, expected);
     }
 
     #[test]

@@ -11,7 +11,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use super::reading::WINDOW;
 use crate::text::marked_sentence::{MarkedSentence, TERMINATORS, bare_text, marked_sentences};
 use crate::text::marker::Marker;
-use crate::text::sentence::trimmed;
+use crate::text::sentence::{is_question, trimmed};
 use crate::text::words::{Word, words};
 
 /// Words below which a line without an end is a heading or a label.
@@ -71,7 +71,7 @@ pub(super) fn statements(
                 || is_one_line
                 || is_part
             {
-                let is_question = text.ends_with(['?', '？', '؟']);
+                let is_question = is_question(&text);
                 found.push(Statement { bytes: range, text, words, cited, is_question });
             }
         }

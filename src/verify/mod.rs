@@ -45,6 +45,7 @@ use contradiction::contradicts;
 use reading::{SoughtClaim, VerifiedContexts, WindowSpan};
 use support::{SUPPORTED, SupportSignals};
 
+use crate::text::sentence::is_question;
 use crate::text::words::Word;
 
 /// Most that a contradicted claim can score.
@@ -91,7 +92,7 @@ pub struct Claim {
 impl Claim {
     /// Whether it is a question, which needs no citation.
     pub fn asks(&self) -> bool {
-        self.text.ends_with(['?', '？', '؟'])
+        is_question(&self.text)
     }
 }
 

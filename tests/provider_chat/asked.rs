@@ -8,17 +8,18 @@ fn check_asked(request: &Request, path: &str, expected: &Value) {
     assert_eq!(&body(request), expected);
 }
 
+/// Messages as most protocols write them.
+fn said(messages: &[(&str, &str)]) -> Value {
+    messages.iter().map(|(role, content)| json!({"role": role, "content": content})).collect()
+}
+
 #[test]
 fn anthropic_wants_the_system_apart_and_a_limit() {
     let request = asked("anthropic", |_| ());
     let expected = json!({
         "model": "tiny",
         "system": "Be brief.",
-        "messages": [
-            {"role": "user", "content": "What is a lock? \u{1f600}"},
-            {"role": "assistant", "content": "A wait."},
-            {"role": "user", "content": "For what?"},
-        ],
+        "messages": said(&MESSAGES[1..]),
         "max_tokens": 4096,
         "stream": false,
         "temperature": 0.2,
@@ -39,12 +40,7 @@ fn ollama_wants_its_numbers_among_options() {
     });
     let expected = json!({
         "model": "tiny",
-        "messages": [
-            {"role": "system", "content": "Be brief."},
-            {"role": "user", "content": "What is a lock? \u{1f600}"},
-            {"role": "assistant", "content": "A wait."},
-            {"role": "user", "content": "For what?"},
-        ],
+        "messages": said(&MESSAGES),
         "stream": false,
         "options": {"temperature": 0.2, "num_predict": 77, "num_ctx": 16_384},
     });
@@ -78,12 +74,7 @@ fn cohere_wants_what_openai_wants() {
     let request = asked("cohere", |request| request.max_tokens = Some(77));
     let expected = json!({
         "model": "tiny",
-        "messages": [
-            {"role": "system", "content": "Be brief."},
-            {"role": "user", "content": "What is a lock? \u{1f600}"},
-            {"role": "assistant", "content": "A wait."},
-            {"role": "user", "content": "For what?"},
-        ],
+        "messages": said(&MESSAGES),
         "stream": false,
         "temperature": 0.2,
         "max_tokens": 77,

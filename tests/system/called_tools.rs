@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use postgres::Client;
+use postgres::{Client, Transaction};
 use serde_json::{Value, json};
 
 use super::agent::{QUESTION, ask, body, says, search, start};
@@ -19,6 +19,20 @@ fn start_with_tools(api: &str, http: Server) -> Option<(Cluster, Server, Client)
     let change = format!("ALTER SERVER writer OPTIONS (SET tools 'native', SET api '{api}')");
     cluster.connect().batch_execute(&change).unwrap_or_else(|error| panic!("{}", describe(&error)));
     Some((cluster, http, client))
+}
+
+/// Begins to tell the answer of the agent as it is made.
+fn begin_stream(transaction: &mut Transaction<'_>) {
+    let stream = format!(
+        "DECLARE told CURSOR FOR SELECT rag_answer_stream('{QUESTION}', 'docs', strategy => 'agent', k => 1)"
+    );
+    transaction.batch_execute(&stream).unwrap_or_else(|error| panic!("{}", describe(&error)));
+}
+
+/// The next row of it.
+fn told(transaction: &mut Transaction<'_>) -> String {
+    let row = transaction.query_one("FETCH 1 FROM told", &[]);
+    row.unwrap_or_else(|error| panic!("{}", describe(&error))).get(0)
 }
 
 /// A reply of `api` with these calls.
@@ -211,15 +225,10 @@ fn a_function_that_has_taken_the_name_of_a_tool_is_not_called() {
         return;
     };
     let mut transaction = client.transaction().unwrap();
-    let stream = format!(
-        "DECLARE told CURSOR FOR SELECT rag_answer_stream('{QUESTION}', 'docs', strategy => 'agent', k => 1)"
-    );
-    transaction.batch_execute(&stream).unwrap_or_else(|error| panic!("{}", describe(&error)));
+    begin_stream(&mut transaction);
     let mut outcome = || -> Value {
-        let row = transaction
-            .query_one("FETCH 1 FROM told", &[])
-            .unwrap_or_else(|error| panic!("{}", describe(&error)));
-        serde_json::from_str::<Value>(row.get(0)).unwrap()["step"]["outcome"].clone()
+        let row = told(&mut transaction);
+        serde_json::from_str::<Value>(&row).unwrap()["step"]["outcome"].clone()
     };
     assert_eq!(outcome(), "found sources 1");
     assert_eq!(outcome(), "found sources 2");
@@ -247,16 +256,8 @@ fn each_step_is_a_row_of_the_stream_as_soon_as_it_is_taken() {
         return;
     };
     let mut transaction = client.transaction().unwrap();
-    let stream = format!(
-        "DECLARE told CURSOR FOR SELECT rag_answer_stream('{QUESTION}', 'docs', strategy => 'agent', k => 1)"
-    );
-    transaction.batch_execute(&stream).unwrap_or_else(|error| panic!("{}", describe(&error)));
-    let mut fetch = || -> String {
-        transaction
-            .query_one("FETCH 1 FROM told", &[])
-            .unwrap_or_else(|error| panic!("{}", describe(&error)))
-            .get(0)
-    };
+    begin_stream(&mut transaction);
+    let mut fetch = || told(&mut transaction);
     let step = |row: &str| serde_json::from_str::<Value>(row).unwrap()["step"].clone();
     assert_eq!(step(&fetch())["outcome"], "found sources 1");
     assert!(http.requests().is_empty(), "the model is asked when the next row is");
@@ -288,11 +289,8 @@ fn the_rows_of_an_agent_are_for_who_has_asked() {
     };
     client.batch_execute("RESET ROLE").unwrap();
     let mut transaction = client.transaction().unwrap();
-    let stream = format!(
-        "DECLARE told CURSOR FOR SELECT rag_answer_stream('{QUESTION}', 'docs', strategy => 'agent', k => 1)"
-    );
-    transaction.batch_execute(&stream).unwrap();
-    transaction.query_one("FETCH 1 FROM told", &[]).unwrap();
+    begin_stream(&mut transaction);
+    told(&mut transaction);
     transaction.batch_execute("SET LOCAL ROLE agent").unwrap();
     let error = transaction.query_one("FETCH 1 FROM told", &[]).unwrap_err();
     assert!(describe(&error).contains("the role has changed"), "{}", describe(&error));

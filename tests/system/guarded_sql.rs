@@ -3,16 +3,22 @@
 
 #[path = "guarded_sql/gold.rs"]
 mod gold;
+#[path = "guarded_sql/harmless.rs"]
+mod harmless;
 #[path = "guarded_sql/hostile.rs"]
 mod hostile;
 #[path = "guarded_sql/session.rs"]
 mod session;
+#[path = "guarded_sql/setup.rs"]
+mod setup;
 
 use std::collections::BTreeMap;
 
 use postgres::{Client, Error};
 
-use self::hostile::{HARMLESS, HOSTILE, Hostile, OUTSIDE_OF_SCHEMAS, SETUP, UNDER_POLICIES};
+use self::harmless::HARMLESS;
+use self::hostile::{HOSTILE, Hostile, OUTSIDE_OF_SCHEMAS, UNDER_POLICIES};
+use self::setup::SETUP;
 use super::cluster::Cluster;
 use super::documents::{assert_fails, count, describe};
 

@@ -2,7 +2,9 @@
 
 use super::cluster::Cluster;
 use super::documents::{assert_fails, count, prose};
-use super::shards::{QUESTIONS, SENTENCES, found, listening, make_database, server, sharded};
+use super::shard_cluster::{
+    QUESTIONS, SENTENCES, found, listening, make_database, server, sharded,
+};
 
 const ALL: &str = "SELECT count(*) FROM rag_retrieve('Where do visitors park?', 'house', k => 30)";
 

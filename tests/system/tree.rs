@@ -57,6 +57,25 @@ const MISPLACED: &str = "
     SELECT count(*) FROM report AS r CROSS JOIN rag_summary(r.id::text, 'report') AS s
     WHERE substr(r.body, s.start_char + 1, s.end_char - s.start_char) <> s.content";
 
+/// A session with the documents as `change` leaves them, and their trees. Further work is done when it is asked for.
+fn by_hand(cluster: &Cluster, change: &str) -> Client {
+    let mut client = cluster.connect();
+    let create = CREATE.replace("'body',", "'body', refresh => 'manual',");
+    for statements in [SETUP, change, &create, "CALL rag_run('report')"] {
+        client.batch_execute(statements).unwrap();
+    }
+    client
+}
+
+/// A session with the documents as `change` leaves them, whose trees workers make.
+fn in_background(cluster: &Cluster, change: &str) -> Client {
+    let mut client = cluster.connect();
+    for statements in [SETUP, change, CREATE] {
+        client.batch_execute(statements).unwrap();
+    }
+    client
+}
+
 /// Has everything done that is left to do, by a worker or here.
 fn finish(client: &mut Client) {
     // What a worker has in hand is waited for only here.
@@ -87,9 +106,7 @@ fn check(client: &mut Client) {
 #[test]
 fn an_edit_in_a_hundred_documents_makes_few_summaries_anew() {
     let Some(cluster) = Cluster::start(&[]) else { return };
-    let mut client = cluster.connect();
-    client.batch_execute(SETUP).unwrap();
-    client.batch_execute(CREATE).unwrap();
+    let mut client = in_background(&cluster, "");
     check(&mut client);
     assert_eq!(count(&mut client, MISPLACED), 0);
     client
@@ -120,10 +137,7 @@ fn an_edit_in_a_hundred_documents_makes_few_summaries_anew() {
 #[test]
 fn nothing_is_left_of_what_is_gone() {
     let Some(cluster) = Cluster::start(&[]) else { return };
-    let mut client = cluster.connect();
-    client.batch_execute(SETUP).unwrap();
-    client.batch_execute("DELETE FROM report WHERE id > 12").unwrap();
-    client.batch_execute(CREATE).unwrap();
+    let mut client = in_background(&cluster, "DELETE FROM report WHERE id > 12");
     for round in 1..10 {
         let change = match round % 3 {
             0 => format!("DELETE FROM report WHERE id = {round}"),
@@ -157,17 +171,13 @@ fn nothing_is_left_of_what_is_gone() {
 #[test]
 fn random_changes_leave_what_hashing_all_documents_finds() {
     let Some(cluster) = Cluster::start(&[]) else { return };
-    let mut client = cluster.connect();
-    client.batch_execute(SETUP).unwrap();
-    client
-        .batch_execute(
-            "DELETE FROM report WHERE id > 20;
-             CREATE FUNCTION parts(document integer, first integer, last integer) RETURNS text LANGUAGE sql
-             RETURN (SELECT string_agg(part(document, p), E'\n\n' ORDER BY p) FROM generate_series(first, last) AS p);
-             SELECT setseed(0.4)",
-        )
-        .unwrap();
-    client.batch_execute(CREATE).unwrap();
+    let mut client = in_background(
+        &cluster,
+        "DELETE FROM report WHERE id > 20;
+         CREATE FUNCTION parts(document integer, first integer, last integer) RETURNS text LANGUAGE sql
+         RETURN (SELECT string_agg(part(document, p), E'\n\n' ORDER BY p) FROM generate_series(first, last) AS p);
+         SELECT setseed(0.4)",
+    );
     for round in 0..40 {
         // Documents that are alike, begin alike, grow, shrink and go.
         let change = match round % 8 {
@@ -224,11 +234,7 @@ fn random_changes_leave_what_hashing_all_documents_finds() {
 #[test]
 fn a_change_that_commits_during_a_run_is_followed_by_the_next_one() {
     let Some(cluster) = Cluster::start(&[]) else { return };
-    let mut client = cluster.connect();
-    client.batch_execute(SETUP).unwrap();
-    client.batch_execute("DELETE FROM report WHERE id > 3").unwrap();
-    client.batch_execute(&CREATE.replace("'body',", "'body', refresh => 'manual',")).unwrap();
-    client.batch_execute("CALL rag_run('report')").unwrap();
+    let mut client = by_hand(&cluster, "DELETE FROM report WHERE id > 3");
     // What who stores chunks does, in a transaction that outlives the run and has an earlier number.
     let mut storing = cluster.connect();
     storing
@@ -266,11 +272,7 @@ fn is_waited_for(client: &mut Client, mode: &str) -> bool {
 #[test]
 fn trees_are_taken_away_during_a_run() {
     let Some(cluster) = Cluster::start(&[]) else { return };
-    let mut client = cluster.connect();
-    client.batch_execute(SETUP).unwrap();
-    client.batch_execute("DELETE FROM report WHERE id > 3").unwrap();
-    client.batch_execute(&CREATE.replace("'body',", "'body', refresh => 'manual',")).unwrap();
-    client.batch_execute("CALL rag_run('report')").unwrap();
+    let mut client = by_hand(&cluster, "DELETE FROM report WHERE id > 3");
     assert_eq!(count(&mut client, "SELECT count(*) FROM rag.tree_root"), 3);
     // What a run does: it holds the chunks, and forgets rows of its own.
     let mut running = cluster.connect();
@@ -291,11 +293,7 @@ fn trees_are_taken_away_during_a_run() {
 #[test]
 fn chunks_that_are_stored_while_trees_are_switched_on_are_followed() {
     let Some(cluster) = Cluster::start(&[]) else { return };
-    let mut client = cluster.connect();
-    client.batch_execute(SETUP).unwrap();
-    client.batch_execute("DELETE FROM report WHERE id > 3").unwrap();
-    client.batch_execute(&CREATE.replace("'body',", "'body', refresh => 'manual',")).unwrap();
-    client.batch_execute("CALL rag_run('report')").unwrap();
+    let mut client = by_hand(&cluster, "DELETE FROM report WHERE id > 3");
     // The index of the chunks stays, so that none is made below.
     altering(&cluster, "false").join().unwrap();
     // Who stores chunks and has seen that there are no trees leaves no mark.
@@ -314,16 +312,11 @@ fn chunks_that_are_stored_while_trees_are_switched_on_are_followed() {
 #[test]
 fn a_run_reads_what_has_changed_and_no_other_document() {
     let Some(cluster) = Cluster::start(&["autovacuum = off"]) else { return };
-    let mut client = cluster.connect();
-    client.batch_execute(SETUP).unwrap();
-    client
-        .batch_execute(
-            "DELETE FROM report WHERE id > 1;
-             INSERT INTO report SELECT n, format('Note %s is short.', n) FROM generate_series(2, 2000) AS n",
-        )
-        .unwrap();
-    client.batch_execute(&CREATE.replace("'body',", "'body', refresh => 'manual',")).unwrap();
-    client.batch_execute("CALL rag_run('report')").unwrap();
+    let mut client = by_hand(
+        &cluster,
+        "DELETE FROM report WHERE id > 1;
+         INSERT INTO report SELECT n, format('Note %s is short.', n) FROM generate_series(2, 2000) AS n",
+    );
     assert_eq!(count(&mut client, ROOTLESS), 0);
     client
         .batch_execute("VACUUM (ANALYZE) report, report_rag_chunks, report_rag_chunks_tree, rag.tree_root, rag.tree_change, rag.tree_candidate")
@@ -350,12 +343,10 @@ fn a_run_reads_what_has_changed_and_no_other_document() {
 #[test]
 fn from_the_root_down_an_unlimited_beam_finds_the_nearest_of_all_levels() {
     let Some(cluster) = Cluster::start(&[]) else { return };
-    let mut client = cluster.connect();
-    client.batch_execute(SETUP).unwrap();
-    client
-        .batch_execute("DELETE FROM report WHERE id > 30; INSERT INTO report VALUES (500, 'The mill of the valley is closed.')")
-        .unwrap();
-    client.batch_execute(CREATE).unwrap();
+    let mut client = in_background(
+        &cluster,
+        "DELETE FROM report WHERE id > 30; INSERT INTO report VALUES (500, 'The mill of the valley is closed.')",
+    );
     check(&mut client);
     // A document that becomes part of another, and one that becomes a part of what it was.
     client
@@ -412,19 +403,15 @@ const READ: &str = "
 #[test]
 fn a_hidden_leaf_hides_the_summary() {
     let Some(cluster) = Cluster::start(&[]) else { return };
-    let mut client = cluster.connect();
-    client.batch_execute(SETUP).unwrap();
     // The second document is the beginning of the first: they share chunks, and perhaps a node.
-    client
-        .batch_execute(
-            "DELETE FROM report WHERE id > 1;
-             INSERT INTO report SELECT 2, string_agg(part(1, p), E'\\n\\n' ORDER BY p), 2 FROM generate_series(1, 5) AS p;
-             CREATE ROLE guest; GRANT SELECT ON report TO guest;
-             ALTER TABLE report ENABLE ROW LEVEL SECURITY;
-             CREATE POLICY seen ON report USING (tenant = current_setting('tree.tenant')::int)",
-        )
-        .unwrap();
-    client.batch_execute(CREATE).unwrap();
+    let mut client = in_background(
+        &cluster,
+        "DELETE FROM report WHERE id > 1;
+         INSERT INTO report SELECT 2, string_agg(part(1, p), E'\\n\\n' ORDER BY p), 2 FROM generate_series(1, 5) AS p;
+         CREATE ROLE guest; GRANT SELECT ON report TO guest;
+         ALTER TABLE report ENABLE ROW LEVEL SECURITY;
+         CREATE POLICY seen ON report USING (tenant = current_setting('tree.tenant')::int)",
+    );
     check(&mut client);
     assert!(count(&mut client, READ) > 0);
     client.batch_execute("SET tree.tenant = 2; SET ROLE guest").unwrap();

@@ -2,14 +2,14 @@
 
 mod acting;
 mod around;
-mod paused;
+mod contents;
 mod querying;
 
-pub use paused::PausedDesk;
+pub use contents::DeskContents;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
-use super::budget::{BudgetLedger, estimate, estimate_all};
+use super::budget::{estimate, estimate_all};
 use super::cited::numbers;
 use super::last::{AnswerWork, BegunAnswer, Fallback, FinalPrompt, PendingAnswer};
 use super::options::StrategyOptions;
@@ -21,7 +21,7 @@ use crate::context::{Reading, fit};
 use crate::error::Result;
 use crate::prompt::messages::{Message, PromptSource, is_no_answer};
 use crate::prompt::template::Template;
-use crate::source::{Source, SourceId};
+use crate::source::Source;
 
 /// Longest text of an earlier call that is shown in a later one, in characters.
 const LONGEST_NOTE: usize = 8000;
@@ -36,21 +36,7 @@ pub struct Desk<'a> {
     /// How the strategy goes about its work.
     pub options: &'a StrategyOptions,
     tools: &'a mut dyn StrategyHost,
-    ledger: BudgetLedger,
-    /// What was read, and as it was shown first; number n stands at n - 1.
-    readings: Vec<Reading>,
-    shown: Vec<Numbered>,
-    /// The numbers by what was read.
-    numbers: HashMap<SourceId, usize>,
-    /// What was found for the question itself, and has not been read yet.
-    candidates: Option<Vec<Source>>,
-    /// What was found for the question itself, once it has been read.
-    found: Option<Vec<Numbered>>,
-    /// How often something was read.
-    times_read: usize,
-    /// Which strategy works here in the end, and for how many calls that reads.
-    strategy: &'static str,
-    calls: ReadingCalls,
+    contents: DeskContents,
     preview: Preview,
 }
 
@@ -73,15 +59,7 @@ impl<'a> Desk<'a> {
             question,
             options,
             tools,
-            ledger: BudgetLedger::new(options.budget),
-            readings: Vec::new(),
-            shown: Vec::new(),
-            numbers: HashMap::new(),
-            candidates: None,
-            found: None,
-            times_read: 0,
-            strategy: strategy.name,
-            calls: calls_of(strategy),
+            contents: DeskContents::new(strategy, options),
             preview: Preview::No,
         }
     }
@@ -102,7 +80,7 @@ impl<'a> Desk<'a> {
 
     /// What was read, and what it took.
     pub fn work(self) -> AnswerWork {
-        let Desk { strategy, readings, ledger, .. } = self;
+        let DeskContents { strategy, readings, ledger, .. } = self.contents;
         AnswerWork { strategy, readings, ledger }
     }
 
@@ -111,7 +89,7 @@ impl<'a> Desk<'a> {
         let FinalPrompt { step, prompt, otherwise } = last;
         let form = self.tools.answer_form();
         let size = estimate_all(&prompt);
-        let (granted, limits) = self.ledger.grant(&[size], None, self.tools.elapsed_ms());
+        let (granted, limits) = self.contents.ledger.grant(&[size], None, self.tools.elapsed_ms());
         let work = self.work();
         match granted {
             0 if form.is_some() => {
@@ -167,8 +145,8 @@ impl<'a> Desk<'a> {
 
     /// Says that another strategy works here from now on.
     pub fn hand_over(&mut self, strategy: &AnswerStrategy) {
-        self.strategy = strategy.name;
-        self.calls = calls_of(strategy);
+        self.contents.strategy = strategy.name;
+        self.contents.calls = calls_of(strategy);
     }
 
     /// Whether there is nothing to answer from: no source, and nothing that who answers knows. A prompt is looked at even
@@ -184,27 +162,27 @@ impl<'a> Desk<'a> {
 
     /// Calls that the budget allows in all.
     pub fn calls_allowed(&self) -> u32 {
-        self.ledger.calls_allowed()
+        self.contents.ledger.calls_allowed()
     }
 
     /// What was found for the question, best first. It is looked up once.
     pub fn candidates(&mut self) -> Result<&[Source]> {
-        if self.candidates.is_none() {
-            self.candidates = Some(self.tools.retrieve(self.question)?);
+        if self.contents.candidates.is_none() {
+            self.contents.candidates = Some(self.tools.retrieve(self.question)?);
         }
-        Ok(self.candidates.as_deref().unwrap_or_default())
+        Ok(self.contents.candidates.as_deref().unwrap_or_default())
     }
 
     /// What was found for the question, as numbered sources, best first. They are read once.
     pub fn found(&mut self) -> Result<Vec<Numbered>> {
-        if let Some(found) = &self.found {
+        if let Some(found) = &self.contents.found {
             return Ok(found.clone());
         }
-        let found = match self.candidates.take() {
+        let found = match self.contents.candidates.take() {
             Some(candidates) => self.read(self.question, candidates)?,
             None => self.look_up(self.question)?,
         };
-        self.found = Some(found.clone());
+        self.contents.found = Some(found.clone());
         Ok(found)
     }
 
@@ -222,8 +200,8 @@ impl<'a> Desk<'a> {
     }
 
     fn read(&mut self, query: &str, found: Vec<Source>) -> Result<Vec<Numbered>> {
-        let readings = self.tools.read(query, found, self.calls)?;
-        self.times_read += 1;
+        let readings = self.tools.read(query, found, self.contents.calls)?;
+        self.contents.times_read += 1;
         let mut sources: Vec<Numbered> = Vec::with_capacity(readings.len());
         let mut seen = BTreeSet::new();
         for reading in readings {
@@ -238,17 +216,21 @@ impl<'a> Desk<'a> {
 
     /// The number of what is read: one source has one number, however often it is found.
     fn number(&mut self, reading: Reading, source: &PromptSource) -> usize {
-        let number = *self.numbers.entry(reading.source.id()).or_insert(self.readings.len() + 1);
-        if number > self.readings.len() {
-            self.readings.push(reading);
-            self.shown.push(Numbered { number, source: source.clone() });
+        let number = *self
+            .contents
+            .numbers
+            .entry(reading.source.id())
+            .or_insert(self.contents.readings.len() + 1);
+        if number > self.contents.readings.len() {
+            self.contents.readings.push(reading);
+            self.contents.shown.push(Numbered { number, source: source.clone() });
         }
         number
     }
 
     /// The sources of these numbers, in their order; those that there are.
     pub fn sources(&self, numbers: &BTreeSet<usize>) -> Vec<Numbered> {
-        self.shown.iter().filter(|one| numbers.contains(&one.number)).cloned().collect()
+        self.contents.shown.iter().filter(|one| numbers.contains(&one.number)).cloned().collect()
     }
 
     /// `sources` in groups of at most `most` that a call can show. One that is too long for a call
@@ -336,8 +318,9 @@ impl<'a> Desk<'a> {
         needed: &[&str],
     ) -> Result<Vec<Message>> {
         // What was read once for one call fits as it is.
-        let is_measured =
-            material.notes.is_empty() && self.calls == ReadingCalls::One && self.times_read < 2;
+        let is_measured = material.notes.is_empty()
+            && self.contents.calls == ReadingCalls::One
+            && self.contents.times_read < 2;
         let is_empty = material.notes.is_empty() && material.sources.is_empty();
         let nonce = self.tools.nonce()?;
         if is_measured || is_empty {
@@ -371,7 +354,8 @@ impl<'a> Desk<'a> {
     /// Tokens that the prompt of the answer will have, about.
     fn kept(&mut self) -> Result<u64> {
         let examples = self.tools.examples().iter().map(|it| estimate(it)).sum::<u64>();
-        let shown = self.shown.iter().map(|one| estimate(&one.source.content)).sum::<u64>();
+        let shown =
+            self.contents.shown.iter().map(|one| estimate(&one.source.content)).sum::<u64>();
         let most = self.tools.room(self.question)?.all.map_or(u64::MAX, |most| most as u64);
         Ok(shown.min(most) + estimate(self.question) + examples)
     }
@@ -414,7 +398,7 @@ impl<'a> Desk<'a> {
 
     /// Whether the budget has room for this last call.
     pub fn can_ask(&self, prompt: &[Message]) -> bool {
-        let mut ledger = self.ledger.clone();
+        let mut ledger = self.contents.ledger.clone();
         !matches!(self.preview, Preview::No)
             || ledger.grant(&[estimate_all(prompt)], None, self.tools.elapsed_ms()).0 > 0
     }
@@ -432,7 +416,7 @@ impl<'a> Desk<'a> {
         }
         let sizes: Vec<u64> = prompts.iter().map(|prompt| estimate_all(prompt)).collect();
         let begun = self.tools.elapsed_ms();
-        let (granted, limits) = self.ledger.grant(&sizes, kept, begun);
+        let (granted, limits) = self.contents.ledger.grant(&sizes, kept, begun);
         prompts.truncate(granted);
         let mut said = Vec::with_capacity(count);
         if granted > 0 {
@@ -440,7 +424,7 @@ impl<'a> Desk<'a> {
             let took = self.tools.elapsed_ms().saturating_sub(begun);
             let is_late = limits.timeout_ms.is_some_and(|limit| took >= limit);
             for (reply, size) in replies.into_iter().zip(sizes) {
-                let reply = self.ledger.note(step, reply, size, is_late)?;
+                let reply = self.contents.ledger.note(step, reply, size, is_late)?;
                 said.push(
                     reply.map(|reply| reply.text.trim().to_owned()).filter(|text| !text.is_empty()),
                 );

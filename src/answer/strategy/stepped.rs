@@ -3,14 +3,14 @@
 use serde_json::Value;
 
 use super::agent::{self, AgentRun};
-use super::desk::PausedDesk;
+use super::desk::DeskContents;
 use super::{BegunAnswer, Desk, StrategyHost, StrategyOptions, begun};
 use crate::error::Result;
 
 /// An answer that an agent is working on, and nobody for the moment.
 pub struct SteppedAnswer {
     run: AgentRun,
-    desk: PausedDesk,
+    desk: DeskContents,
 }
 
 /// How far an agent has come.

@@ -49,13 +49,6 @@ pub(in crate::chunk) fn plan_by_layout(document: &str) -> CutPlan {
     CutPlan::unsectioned(document, levels)
 }
 
-/// The beginnings of all lines that are not blank.
-#[cfg(feature = "code")]
-pub(super) fn line_starts(document: &str) -> Vec<usize> {
-    let visible = lines(document).filter(|line| line.kind != LineKind::Blank);
-    visible.map(|line| skip_white_space(document, line.range.start)).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

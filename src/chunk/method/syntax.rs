@@ -15,10 +15,9 @@ use std::ops::Range;
 
 use tree_sitter::{Node, ParseOptions, Parser, Tree};
 
-use super::code::line_starts;
-use super::{CutPlan, NamedScope, Section};
+use super::{CutPlan, NamedScope, Section, skip_white_space};
 use crate::chunk::language::Language;
-use crate::text::line::single_line;
+use crate::text::line::{LineKind, lines, single_line};
 
 /// Longest document that is parsed, in bytes. A tree takes about a hundred bytes for each.
 const LONGEST: usize = 1 << 20;
@@ -194,6 +193,12 @@ pub(super) fn plan(document: &str, language: Language) -> Option<CutPlan> {
     levels.push(line_starts(document));
     let sections = vec![Section { range: 0..document.len(), heading: None }];
     Some(CutPlan { sections, levels, scopes: in_order(scopes), whole_words: true })
+}
+
+/// The beginnings of all lines that are not blank.
+fn line_starts(document: &str) -> Vec<usize> {
+    let visible = lines(document).filter(|line| line.kind != LineKind::Blank);
+    visible.map(|line| skip_white_space(document, line.range.start)).collect()
 }
 
 fn parse(document: &str, language: Language) -> Option<Tree> {

@@ -186,7 +186,7 @@ impl LeidenSearch<'_> {
         let resolution = self.settings.resolution;
         let mut parts = Parts::new(network, coarse, communities, resolution, self.interrupt);
         let mut weights = NeighbourWeights::new(network.len());
-        for (step, node) in shuffled(network.len(), &mut self.random).into_iter().enumerate() {
+        for (step, node) in self.random.shuffled(network.len()).into_iter().enumerate() {
             if step % STEPS == 0 {
                 (self.interrupt)();
             }
@@ -290,14 +290,4 @@ impl<'a> Parts<'a> {
         self.outward[into] += self.outward[node] - 2.0 * weight;
         (self.is_alone[node], self.is_alone[into]) = (false, false);
     }
-}
-
-/// The numbers below `count` in an order that is drawn.
-#[must_use]
-pub fn shuffled(count: usize, random: &mut Random) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..count).collect();
-    for last in (1..count).rev() {
-        order.swap(last, random.below(last + 1));
-    }
-    order
 }

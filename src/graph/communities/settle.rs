@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 
-use super::leiden::shuffled;
 use super::network::WeightedNetwork;
 use crate::random::Random;
 
@@ -86,7 +85,7 @@ impl<'a> Settling<'a> {
     #[must_use]
     pub fn settle(mut self, random: &mut Random, interrupt: &mut dyn FnMut()) -> Vec<u32> {
         let nodes = self.network.len();
-        let mut waiting: VecDeque<usize> = shuffled(nodes, random).into();
+        let mut waiting: VecDeque<usize> = random.shuffled(nodes).into();
         let mut is_waiting = vec![true; nodes];
         let mut visits = 0;
         while let Some(node) = waiting.pop_front()

@@ -1,7 +1,9 @@
 //! `rag.derivation`: what is made of the chunks of pipelines, where that is kept, and how far it is.
 
 use std::ffi::CStr;
+use std::fmt::Display;
 
+use serde::de::DeserializeOwned;
 use serde_json::Value as Json;
 
 use super::pipeline::Relation;
@@ -101,6 +103,17 @@ pub struct StoredDerivation {
     pub options: Json,
     /// The table where it is kept.
     pub relation: Relation,
+}
+
+/// The options of a kind, as the catalog keeps them.
+pub fn options<Wanted: DeserializeOwned>(kind: DerivationKind, kept: &Json) -> Result<Wanted> {
+    serde_json::from_value(kept.clone()).map_err(|error| unreadable(kind, &error))
+}
+
+/// That what the catalog keeps is none of the options of a kind.
+pub fn unreadable(kind: DerivationKind, what: &dyn Display) -> Error {
+    let message = format!("options of {} cannot be read: {what}", kind.name());
+    Error::new(ErrorKind::DataCorrupted, message)
 }
 
 /// What of one kind is made of the chunks of a pipeline; `None` if nothing is.

@@ -185,20 +185,24 @@ pub fn find_local(name: &str) -> Result<GgufFile> {
     })?;
     match found.into_iter().next() {
         Some(Some(model)) => Ok(model),
-        Some(None) => Err(Error::new(
+        Some(None) => Err(naming_local(Error::new(
             ErrorKind::WrongObjectType,
             format!("model \"{name}\" is no language model"),
-        )),
-        None => Err(Error::new(
+        ))),
+        None => Err(naming_local(Error::new(
             ErrorKind::UndefinedObject,
             format!("local language model \"{name}\" does not exist"),
-        )
-        .hint(match known(true) {
-            none if none.is_empty() => {
-                "A superuser registers one: SELECT * FROM rag_add_model('writer', '/path/to/model.gguf').".to_owned()
-            }
-            known => format!("Known: {known}. rag_add_model registers another."),
-        })),
+        ))),
+    }
+}
+
+/// The error with a hint that names the local language models that there are.
+fn naming_local(error: Error) -> Error {
+    match known(true) {
+        none if none.is_empty() => error.hint(
+            "A superuser registers one: SELECT * FROM rag_add_model('writer', '/path/to/model.gguf').",
+        ),
+        known => error.hint(format!("Known: {known}. rag_add_model registers another.")),
     }
 }
 

@@ -273,16 +273,17 @@ fn config_name(config: &str) -> Result<String> {
     // A name with a schema or in quotes PostgreSQL reads itself.
     let is_bare = config.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     if is_bare && !known.contains(&config.to_ascii_lowercase()) {
-        return Err(no_config(config).hint(format!("Known configurations: {}.", known.join(", "))));
+        return Err(no_config(config, &known));
     }
     let statement = query!(pipeline.config_name);
     let found = sql::rows(statement, &[config.into()], |row| sql::required(row.get(1)?))?;
-    found.into_iter().next().ok_or_else(|| no_config(config))
+    found.into_iter().next().ok_or_else(|| no_config(config, &known))
 }
 
-fn no_config(config: &str) -> Error {
+fn no_config(config: &str, known: &[String]) -> Error {
     let message = format!("text search configuration \"{config}\" does not exist");
     Error::new(ErrorKind::UndefinedObject, message)
+        .hint(format!("Known configurations: {}.", known.join(", ")))
 }
 
 /// The pipeline, which stays as it is until the end of the transaction. To be locked before

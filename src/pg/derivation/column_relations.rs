@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use pgrx::prelude::*;
 use pgrx::spi::{quote_identifier, quote_literal};
-use serde_json::{Value as Json, json};
+use serde_json::json;
 
 use super::table::{self, TableForm};
 use crate::error::{Error, ErrorKind, Result};
@@ -65,14 +65,6 @@ pub fn by_now(pipeline: &Pipeline, relations: &ColumnRelations) -> Result<Column
         at.and_then(|at| in_source.get(at).cloned())
     };
     Ok(relations.renamed(name))
-}
-
-/// The options as the catalog has them.
-fn stored(options: Json) -> Result<ColumnRelations> {
-    serde_json::from_value(options).map_err(|error| {
-        let message = format!("options of relations cannot be read: {error}");
-        Error::new(ErrorKind::DataCorrupted, message)
-    })
 }
 
 /// Has a pipeline, which keeps nothing of the kind yet, keep what `wanted` says. A column that is none of its metadata says
@@ -354,7 +346,7 @@ impl ColumnRelationStore {
     ) -> Result<Option<ColumnRelationStore>> {
         let current = sql::with_latest_snapshot(|| derivation::of(pipeline.id, KIND))?;
         let Some(current) = current else { return Ok(None) };
-        let wanted = stored(current.options)?;
+        let wanted: ColumnRelations = derivation::options(KIND, &current.options)?;
         let saying = SayingColumns::of(pipeline, columns)?;
         let row = name_of_row(pipeline, columns, title);
         let mut store = ColumnRelationStore {

@@ -155,10 +155,8 @@ impl EntityCommunities {
     /// What a row of `rag.derivation` says, and what is remembered of what was made.
     pub fn load(stored: &StoredDerivation, state: Option<Json>) -> Result<EntityCommunities> {
         let written = stored.options.clone();
-        let options = CommunityOptions::read(&written).ok().flatten().ok_or_else(|| {
-            let message = format!("options of communities cannot be read: {written}");
-            Error::new(ErrorKind::DataCorrupted, message)
-        })?;
+        let options = CommunityOptions::read(&written).ok().flatten();
+        let options = options.ok_or_else(|| derivation::unreadable(KIND, &written))?;
         // What cannot be read is made again.
         let made_from = state.and_then(|it| serde_json::from_value(it).ok());
         let (table, is_tolerant) = (stored.relation.oid, Cell::new(false));

@@ -6,7 +6,7 @@
 //! as many calls as chunks have changed, and two for those beside them.
 
 use pgrx::datum::DatumWithOid;
-use serde_json::{Value as Json, json};
+use serde_json::json;
 
 use super::table::{self, TableForm};
 use super::tree::changes;
@@ -62,15 +62,9 @@ pub fn complete(
     Ok(ContextualOptions { llm: Some(llm), template: wanted.template.clone() })
 }
 
-/// The options as they are stored.
-pub fn options(stored: &Json) -> Result<ContextualOptions> {
-    serde_json::from_value(stored.clone())
-        .map_err(|error| Error::new(ErrorKind::DataCorrupted, format!("context_lines: {error}")))
-}
-
 /// The options of a pipeline; `None` if its chunks have no lines.
 pub fn of(pipeline: i32) -> Result<Option<ContextualOptions>> {
-    derivation::of(pipeline, KIND)?.map(|it| options(&it.options)).transpose()
+    derivation::of(pipeline, KIND)?.map(|it| derivation::options(KIND, &it.options)).transpose()
 }
 
 /// Has a new pipeline's chunks be put into their connection. What has been said for the one whose

@@ -12,7 +12,7 @@ use super::{
     Derivation, DerivationItem, DerivedReply, DerivedText, by_text, check_refresh, counted,
     writer_named,
 };
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::graph::relations::extract::{
     self, ExtractChoice, ProvenRelation, RelationExtractOptions, TEMPLATE, relations,
 };
@@ -78,14 +78,6 @@ fn complete(pipeline: &Pipeline, wanted: &RelationExtractOptions) -> Result<Json
     let llm = writer_named(KIND, template, wanted.llm.clone(), example)?;
     let RelationExtractOptions { template, predicates, .. } = wanted;
     Ok(json!({"llm": llm, "template": template, "predicates": predicates}))
-}
-
-/// The options as they are kept.
-pub fn options(stored: &Json) -> Result<RelationExtractOptions> {
-    serde_json::from_value(stored.clone()).map_err(|error| {
-        let message = format!("options of extracted_relations cannot be read: {error}");
-        Error::new(ErrorKind::DataCorrupted, message)
-    })
 }
 
 /// Gives a successor what the pipeline has whose place it is to take, and what has been found for that. Until it takes that

@@ -13,7 +13,7 @@ use serde_json::{Value as Json, json};
 use super::communities::refuse_without_graph;
 use super::table::{self, TableForm};
 use super::{column_relations, extracted_relations};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::graph::relations::extract::ExtractChoice;
 use crate::graph::walk::most_chunks_of_entity;
 use crate::graph::{EntityExtractor, EntityMention, EntityOptions, NamingText};
@@ -263,8 +263,6 @@ pub fn has_model(pipeline: &Pipeline) -> Result<bool> {
 }
 
 fn stored_options(stored: &Json) -> Result<EntityOptions> {
-    EntityOptions::read(stored).ok().flatten().ok_or_else(|| {
-        let message = format!("options of mentions cannot be read: {stored}");
-        Error::new(ErrorKind::DataCorrupted, message)
-    })
+    let read = EntityOptions::read(stored).ok().flatten();
+    read.ok_or_else(|| derivation::unreadable(KIND, stored))
 }

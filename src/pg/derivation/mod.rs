@@ -32,7 +32,9 @@ use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys;
 use serde_json::Value as Json;
 
+use crate::contextual::ContextualOptions;
 use crate::error::{Error, ErrorKind, Result};
+use crate::graph::relations::extract::RelationExtractOptions;
 use crate::pg::catalog::derivation::{self, DerivationKind, StoredDerivation};
 use crate::pg::catalog::pipeline::{self, Pipeline, RefreshMode};
 use crate::pg::catalog::template;
@@ -213,7 +215,7 @@ fn loaded(
 ) -> Result<(Box<dyn Derivation>, Option<String>)> {
     Ok(match stored.kind {
         DerivationKind::ContextLines => {
-            let wanted = context_lines::options(&stored.options)?;
+            let wanted: ContextualOptions = derivation::options(stored.kind, &stored.options)?;
             let llm = wanted.llm.clone();
             (Box::new(context_lines::ContextLines::load(&wanted)?), llm)
         }
@@ -231,7 +233,7 @@ fn loaded(
             (Box::new(communities::EntityCommunities::load(stored, state)?), None)
         }
         DerivationKind::ExtractedRelations => {
-            let wanted = extracted_relations::options(&stored.options)?;
+            let wanted: RelationExtractOptions = derivation::options(stored.kind, &stored.options)?;
             let llm = wanted.llm.clone();
             (Box::new(extracted_relations::TextRelations::load(wanted)?), llm)
         }

@@ -39,8 +39,10 @@ pub fn from_path(set: Option<&str>, path: Option<&str>, split: Option<&str>) -> 
     };
     let path = path.ok_or_else(null)?;
     if path.trim_start().starts_with(['[', '{']) {
-        let data: Value = serde_json::from_str(path)
-            .map_err(|error| Error::invalid(format!("data is not JSON: {error}")))?;
+        let data: Value = serde_json::from_str(path).map_err(|error| {
+            Error::invalid(format!("data is not JSON: {error}"))
+                .hint("It is an array of cases, such as [{\"question\": \"...\", \"relevant\": [\"1\"]}].")
+        })?;
         return from_json(set, Some(&data));
     }
     check_may_read()?;
@@ -134,6 +136,7 @@ fn one_of(folder: &Path, names: &[String]) -> Result<PathBuf> {
 fn read(path: &Path) -> Result<String> {
     let unavailable = |why: String| {
         Error::new(ErrorKind::FileUnavailable, format!("cannot read {}: {why}", path.display()))
+            .hint("The file is read on the database server, by the operating system user that runs it.")
     };
     let metadata = fs::metadata(path).map_err(|error| unavailable(error.to_string()))?;
     if !metadata.is_file() {

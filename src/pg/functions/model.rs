@@ -112,7 +112,8 @@ impl ModelRequest<'_> {
         refuse("task", self.task.is_some(), only_remote)?;
         let path = present("path", Some(path))?;
         if !path.starts_with('/') {
-            return Err(Error::invalid(format!("path of a model must be absolute: \"{path}\"")));
+            return Err(Error::invalid(format!("path of a model must be absolute: \"{path}\""))
+                .hint("The files are read on the database server."));
         }
         check_is_new(name)?;
         if path.ends_with(GGUF_ENDING) {
@@ -258,8 +259,10 @@ fn superuser_only(verb: &str) -> Result<()> {
     // SAFETY: looks the current role up.
     match unsafe { pg_sys::superuser() } {
         true => Ok(()),
-        false => {
-            Err(Error::new(ErrorKind::Forbidden, format!("must be superuser to {verb} a model")))
-        }
+        false => Err(Error::new(
+            ErrorKind::Forbidden,
+            format!("must be superuser to {verb} a model"),
+        )
+        .hint("Its files are read with the rights of the database server, or its host is called.")),
     }
 }

@@ -109,7 +109,8 @@ fn found(what: &str, names: &[String], statement: &str) -> Result<HashSet<Oid>> 
     })?;
     for (place, name) in (1..).zip(names) {
         if !rows.iter().any(|(at, oid)| *at == Some(place) && oid.is_some()) {
-            return Err(missing(what, name));
+            return Err(missing(what, name)
+                .hint("A name without a schema is looked up in the search path."));
         }
     }
     Ok(rows.into_iter().filter_map(|(_, oid)| oid).collect())

@@ -123,8 +123,9 @@ impl Drop for OpenedIndex {
 }
 
 fn is_another(name: &str, of: &CStr) -> Error {
-    let message = format!("\"{name}\" is not a {} index", of.to_string_lossy());
-    Error::new(ErrorKind::WrongObjectType, message)
+    let of = of.to_string_lossy();
+    Error::new(ErrorKind::WrongObjectType, format!("\"{name}\" is not a {of} index"))
+        .hint(format!("Name an index that was made with USING {of}."))
 }
 
 fn is_of_partitions(name: &str) -> Error {

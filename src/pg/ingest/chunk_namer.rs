@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use super::chunk_store::SqlStore;
+use super::chunk_store::{ChunkPlace, SqlStore};
 use super::lease_renewal::LeaseWatch;
 use crate::error::Result;
 use crate::pg::catalog::model;
@@ -15,11 +15,8 @@ use crate::pg::derivation::mentions::MentionStore;
 use crate::pg::ragd::classify;
 use crate::pg::server::error::raise;
 use crate::pg::server::role::as_superuser;
-use crate::pipeline::{ContentHash, Document, EntityNamer, FoundNames, StoredChunk};
+use crate::pipeline::{Document, EntityNamer, FoundNames, StoredChunk};
 use crate::protocol::{Lane, ModelRef};
-
-/// A chunk, by the number of its document, its number in that, and the hash of its text.
-pub type ChunkPlace = (usize, i32, ContentHash);
 
 /// Has ragd find what chunks name.
 pub struct ChunkNamer<'a> {

@@ -8,7 +8,6 @@ use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys;
 use pgrx::spi::quote_literal;
 
-use super::chunk_namer::ChunkPlace;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::pipeline::Pipeline;
 use crate::pg::catalog::view::{self, ContentColumns, ViewColumn, content_columns};
@@ -19,11 +18,14 @@ use crate::pg::derivation::tree::changes as tree_changes;
 use crate::pg::server::sql::{self, query, render};
 use crate::pg::server::transaction::has_one_snapshot;
 use crate::pg::server::vector::Vector;
-use crate::pipeline::{ChunkStore, Content, Document, StoredChunk, Vectors};
+use crate::pipeline::{ChunkStore, Content, ContentHash, Document, StoredChunk, Vectors};
 
 /// What surrounds a chunk's text and may change without it.
 const AROUND: [&str; 6] =
     ["start_char", "end_char", "heading", "parent_start", "parent_end", "context_key"];
+
+/// A chunk, by the number of its document, its number in that, and the hash of its text.
+pub type ChunkPlace = (usize, i32, ContentHash);
 
 /// Reads documents, keeps chunks.
 pub struct SqlStore<'a> {

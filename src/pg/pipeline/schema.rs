@@ -69,6 +69,7 @@ fn of_chunks(pipeline: &Pipeline) -> Result<String> {
     found.into_iter().next().ok_or_else(|| {
         let message = format!("the chunks of pipeline \"{}\" are gone", pipeline.name);
         Error::new(ErrorKind::UndefinedObject, message)
+            .hint("Drop the pipeline with rag_drop_pipeline, and create it again.")
     })
 }
 

@@ -230,7 +230,10 @@ fn find(name: &str) -> Result<Option<ForeignServer>> {
             return Err(Error::new(
                 ErrorKind::WrongObjectType,
                 format!("server \"{name}\" is not of the foreign data wrapper {WRAPPER}"),
-            ));
+            )
+            .hint(format!(
+                "CREATE SERVER ... FOREIGN DATA WRAPPER {WRAPPER} OPTIONS (...) makes one that is."
+            )));
         }
         let options = read_options((*server).options);
         let (oid, owner) = ((*server).serverid, (*server).owner);
@@ -326,8 +329,12 @@ impl OptionList {
 
     fn number(&self, name: &str, default: u32) -> Result<u32> {
         let Some(text) = self.text(name) else { return Ok(default) };
-        text.parse()
-            .map_err(|_| Error::invalid(format!("{name} is not a whole number: \"{text}\"")))
+        text.parse().map_err(|_| {
+            Error::invalid(format!(
+                "{name} is not a whole number from 0 to {}: \"{text}\"",
+                u32::MAX
+            ))
+        })
     }
 
     fn special(&self) -> Result<Special> {
@@ -343,7 +350,11 @@ impl OptionList {
             .hint("For instance api-key."));
         }
         let num_ctx = match self.number("num_ctx", 0)? {
-            0 if self.text("num_ctx").is_some() => return Err(Error::invalid("num_ctx is 0")),
+            0 if self.text("num_ctx").is_some() => {
+                return Err(Error::invalid("num_ctx must be at least 1, not 0").hint(
+                    "Without it Ollama chooses how many tokens the context of the model has.",
+                ));
+            }
             0 => None,
             tokens => Some(tokens),
         };
@@ -388,7 +399,8 @@ impl OptionList {
             Ok(seconds) if seconds > 0.0 && seconds <= 86_400.0 => {
                 Ok(Some(((seconds * 1000.0) as u64).max(1)))
             }
-            _ => Err(Error::invalid(format!("{name} is not a number of seconds: \"{text}\""))),
+            _ => Err(Error::invalid(format!("{name} is not a number of seconds: \"{text}\""))
+                .hint("Seconds are above 0 and at most 86400, fractions allowed.")),
         }
     }
 

@@ -11,6 +11,7 @@ use pgrx::datum::{Datum, FromDatum, IntoDatum};
 use pgrx::{direct_function_call, direct_function_call_as_datum, impl_sql_translatable, pg_sys};
 use serde_json::Value;
 
+use super::call;
 use super::error::OrReport;
 use crate::error::{Error, Result};
 
@@ -84,14 +85,11 @@ impl FromDatum for Jsonb {
     unsafe fn from_polymorphic_datum(
         datum: pg_sys::Datum,
         is_null: bool,
-        _: pg_sys::Oid,
+        oid: pg_sys::Oid,
     ) -> Option<Self> {
-        if is_null {
-            return None;
-        }
-        // SAFETY: the datum is a jsonb.
-        let text = unsafe { text_of(datum) }?;
-        Some(Jsonb(parse(&text).or_report()))
+        // SAFETY: by this function's contract.
+        let written = unsafe { WrittenJsonb::from_polymorphic_datum(datum, is_null, oid) };
+        written.map(|it| Jsonb(it.value))
     }
 }
 
@@ -147,31 +145,23 @@ impl IntoDatum for Jsonb {
 // SAFETY: a function that takes it is declared to take a jsonb, by the SQL name above.
 unsafe impl<'fcx> ArgAbi<'fcx> for Jsonb {
     unsafe fn unbox_arg_unchecked(arg: Arg<'_, 'fcx>) -> Self {
-        let index = arg.index();
-        // SAFETY: by this function's contract.
-        let given = unsafe { arg.unbox_arg_using_from_datum() };
-        given.ok_or_else(|| Error::invalid(format!("argument {} is NULL", index + 1))).or_report()
+        // SAFETY: the argument is declared to be a jsonb.
+        unsafe { call::argument(arg) }
     }
 }
 
 // SAFETY: the datum returned is a freshly allocated jsonb, or SQL NULL.
 unsafe impl BoxRet for Jsonb {
     unsafe fn box_into<'fcx>(self, fcinfo: &mut FcInfo<'fcx>) -> Datum<'fcx> {
-        match self.into_datum() {
-            // SAFETY: the datum is a jsonb, the declared return type.
-            Some(datum) => unsafe { fcinfo.return_raw_datum(datum) },
-            None => fcinfo.return_null(),
-        }
+        // SAFETY: jsonb is the declared return type.
+        unsafe { call::result(self, fcinfo) }
     }
 }
 
 // SAFETY: the datum returned is a freshly allocated jsonb, or SQL NULL.
 unsafe impl BoxRet for JsonbText {
     unsafe fn box_into<'fcx>(self, fcinfo: &mut FcInfo<'fcx>) -> Datum<'fcx> {
-        match self.into_datum() {
-            // SAFETY: the datum is a jsonb, the declared return type.
-            Some(datum) => unsafe { fcinfo.return_raw_datum(datum) },
-            None => fcinfo.return_null(),
-        }
+        // SAFETY: jsonb is the declared return type.
+        unsafe { call::result(self, fcinfo) }
     }
 }

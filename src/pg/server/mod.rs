@@ -2,6 +2,7 @@
 //!
 //! Nothing here knows a pipeline, a question or a model.
 
+pub mod call;
 pub mod error;
 pub mod json;
 pub mod random;

@@ -147,7 +147,8 @@ impl CallerRole {
         match current_role() == self.0 {
             true => Ok(()),
             false => {
-                Err(Error::new(ErrorKind::NotInState, format!("the role has changed since {what}")))
+                Err(Error::new(ErrorKind::NotInState, format!("the role has changed since {what}"))
+                    .hint("Fetch all rows as the role that asked, or ask again as this one."))
             }
         }
     }

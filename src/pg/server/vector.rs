@@ -11,8 +11,7 @@ use pgrx::prelude::*;
 use pgrx::{IntoDatum, impl_sql_translatable};
 
 use super::error::OrReport;
-use super::{sql, syscache};
-use crate::error::Error;
+use super::{call, sql, syscache};
 
 /// A vector on its way into SQL, or out of it.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,21 +68,16 @@ impl FromDatum for Vector {
 // SAFETY: a function that takes it is declared to take a vector, by the SQL name above.
 unsafe impl<'fcx> ArgAbi<'fcx> for Vector {
     unsafe fn unbox_arg_unchecked(arg: Arg<'_, 'fcx>) -> Self {
-        let index = arg.index();
-        // SAFETY: by this function's contract.
-        let given = unsafe { arg.unbox_arg_using_from_datum() };
-        given.ok_or_else(|| Error::invalid(format!("argument {} is NULL", index + 1))).or_report()
+        // SAFETY: the argument is declared to be a vector.
+        unsafe { call::argument(arg) }
     }
 }
 
 // SAFETY: the datum returned is a freshly allocated vector, or SQL NULL.
 unsafe impl BoxRet for Vector {
     unsafe fn box_into<'fcx>(self, fcinfo: &mut FcInfo<'fcx>) -> Datum<'fcx> {
-        match self.into_datum() {
-            // SAFETY: the datum is a vector, the declared return type.
-            Some(datum) => unsafe { fcinfo.return_raw_datum(datum) },
-            None => fcinfo.return_null(),
-        }
+        // SAFETY: vector is the declared return type.
+        unsafe { call::result(self, fcinfo) }
     }
 }
 

@@ -6,14 +6,12 @@
 
 use pgrx::pg_sys::Oid;
 
-use super::relevance;
 use crate::error::{Error, ErrorKind, Result};
 use crate::guarded_sql::options::GuardOptions;
 use crate::pg::guarded_sql;
-use crate::pg::ragd::call_context::CallContext;
+use crate::pg::ragd::hybrid_score::nearest;
 use crate::pg::server::role;
 use crate::pg::server::sql::{self, query, required};
-use crate::text_to_sql::lexical::{AskedWords, WeighedWords};
 use crate::text_to_sql::options::SqlOptions;
 use crate::text_to_sql::prompt::{VerifiedPair, fitting};
 
@@ -30,23 +28,19 @@ const LONGEST_QUESTION: usize = 16 << 10;
 const LONGEST_NOTE: usize = 16 << 10;
 
 /// Pairs that are like the question, the nearest last, since a model heeds most what it has read last.
-pub fn chosen(
-    question: &str,
-    asked: &AskedWords,
-    options: &SqlOptions,
-) -> Result<Vec<VerifiedPair>> {
+pub fn chosen(question: &str, options: &SqlOptions) -> Result<Vec<VerifiedPair>> {
     let most = options.examples as usize;
     if most == 0 {
         return Ok(Vec::new());
     }
     let caller = role::current_role();
     let pairs = role::as_superuser(|| trusted(caller))?;
-    let ordered = ordered(question, asked, pairs, most * CHECKED)?;
+    let nearest = nearest(question, pairs, |pair| &pair.question)?;
     let runs = |pair: &VerifiedPair| {
         let problems = guarded_sql::check(Some(&pair.sql), &options.guard);
         problems.unwrap_or_else(|error| error.raise(&pair.sql)).is_empty()
     };
-    let mut shown = fitting(ordered.into_iter().filter(runs).collect(), most);
+    let mut shown = fitting(nearest.into_iter().take(most * CHECKED).filter(runs).collect(), most);
     shown.reverse();
     Ok(shown)
 }
@@ -61,26 +55,6 @@ fn trusted(caller: Oid) -> Result<Vec<VerifiedPair>> {
             note: row.get(4)?,
         })
     })
-}
-
-/// The first `most` of the pairs, the most like the question first.
-fn ordered(
-    question: &str,
-    asked: &AskedWords,
-    pairs: Vec<VerifiedPair>,
-    most: usize,
-) -> Result<Vec<VerifiedPair>> {
-    if pairs.len() < 2 {
-        return Ok(pairs);
-    }
-    let words: Vec<WeighedWords> =
-        pairs.iter().map(|pair| WeighedWords::of_text(&pair.question)).collect();
-    let sentence = |place: usize| pairs[place].question.clone();
-    let scores = relevance::scores(question, asked, &words, &sentence, &CallContext::query())?;
-    let mut scored: Vec<(f64, VerifiedPair)> = scores.into_iter().zip(pairs).collect();
-    scored.sort_by(|a, b| b.0.total_cmp(&a.0));
-    scored.truncate(most);
-    Ok(scored.into_iter().map(|(_, pair)| pair).collect())
 }
 
 /// Keeps a pair of the current role, if its query may run; its number.

@@ -1,12 +1,11 @@
 //! A question gets a query, and its rows.
 //!
 //! ```text
-//! catalog    what the caller may read, as documents
-//! relevance  which of them, and which pairs of the past, speak of the question
-//! examples   pairs of the past that the caller may see
-//! found      documents that were found, as relations of a query
-//! session    the language model that is asked, and guarded SQL that runs what it writes
-//! sources    the rows, as an answer cites them
+//! catalog   what the caller may read, as documents
+//! examples  pairs of the past that the caller may see
+//! found     documents that were found, as relations of a query
+//! session   the language model that is asked, and guarded SQL that runs what it writes
+//! sources   the rows, as an answer cites them
 //! ```
 //!
 //! All that a prompt says is read as the caller, for each question anew.
@@ -14,7 +13,6 @@
 mod catalog;
 pub mod examples;
 mod found;
-pub mod relevance;
 mod session;
 mod sources;
 
@@ -36,13 +34,14 @@ use crate::pg::catalog::template;
 use crate::pg::guarded_sql::{GuardScope, GuardedRows, relation_name};
 use crate::pg::ragd::call_context::CallContext;
 use crate::pg::ragd::llm::Llm;
-use crate::pg::ragd::{trace, usage};
+use crate::pg::ragd::{hybrid_score, trace, usage};
 use crate::pg::server::sql::query;
 use crate::pg::server::{random, role, sql};
 use crate::prompt::messages::Message;
 use crate::source::Source;
+use crate::text::lexical_score::{AskedWords, WeighedWords};
 use crate::text_to_sql::asks;
-use crate::text_to_sql::lexical::{AskedWords, WeighedWords};
+use crate::text_to_sql::lexical::words_of;
 use crate::text_to_sql::linking::{LinkedSchema, all_fit, link};
 use crate::text_to_sql::options::SqlOptions;
 use crate::text_to_sql::prompt::{SqlMaterial, VerifiedPair, messages};
@@ -262,7 +261,7 @@ impl SchemaInPrompt {
         let asked = AskedWords::of(question);
         let link = || linked((question, &asked), &tables, in_catalog, options);
         let linked = trace::step("link", String::new, link)?;
-        let examples = examples::chosen(question, &asked, options)?;
+        let examples = examples::chosen(question, options)?;
         let material = SqlMaterial {
             question,
             tables: &linked.text,
@@ -318,10 +317,10 @@ fn linked(
     let scores = match all_fit(tables, room) {
         true => vec![0.0; tables.len()],
         false => {
-            let words: Vec<WeighedWords> = tables.iter().map(WeighedWords::of_table).collect();
+            let words: Vec<WeighedWords> = tables.iter().map(words_of).collect();
             let sentence = |place: usize| tables[place].sentence();
             let context = CallContext::query();
-            let mut scores = relevance::scores(question, asked, &words, &sentence, &context)?;
+            let mut scores = hybrid_score::scores(question, asked, &words, &sentence, &context)?;
             let best = scores.iter().copied().fold(1.0, f64::max);
             scores.iter_mut().skip(in_catalog).for_each(|score| *score = 2.0 * best);
             scores

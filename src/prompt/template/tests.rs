@@ -17,11 +17,12 @@ fn all_shipped() -> Vec<(String, String)> {
         include_str!("../../../sql/install/template.sql"),
         include_str!("../../../sql/install/strategy.sql"),
     );
+    let examples = script.split("$examples$").nth(1).unwrap();
     let mut shipped = Vec::new();
     for row in script.split("$template$").collect::<Vec<_>>().chunks(2) {
         if let [before, content] = row {
             let name = before.rsplit("('").next().unwrap().split('\'').next().unwrap();
-            shipped.push((name.to_owned(), (*content).to_owned()));
+            shipped.push((name.to_owned(), content.replace("{# examples #}", examples)));
         }
     }
     shipped

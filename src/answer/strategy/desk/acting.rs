@@ -22,7 +22,7 @@ impl Desk<'_> {
 
     /// How many sources have a number.
     pub fn numbered(&self) -> usize {
-        self.readings.len()
+        self.contents.readings.len()
     }
 
     /// Says to whoever watches what comes next, and why.
@@ -32,12 +32,12 @@ impl Desk<'_> {
 
     /// Has users see this in the usage.
     pub fn tell(&mut self, name: &'static str, value: Value) {
-        self.ledger.tell(name, value);
+        self.contents.ledger.tell(name, value);
     }
 
     /// Whether the budget leaves time for something to be done.
     pub fn has_time(&mut self) -> bool {
-        self.ledger.has_time(self.tools.elapsed_ms())
+        self.contents.ledger.has_time(self.tools.elapsed_ms())
     }
 
     /// Whether steps may be offered as tools of the provider's protocol: it has some, and the template of a step says
@@ -61,14 +61,14 @@ impl Desk<'_> {
         let called = asked.tools.iter().flat_map(ToolUse::texts).map(estimate).sum::<u64>();
         let size = estimate_all(&asked.messages) + called;
         let begun = self.tools.elapsed_ms();
-        let (granted, limits) = self.ledger.grant(&[size], Some(kept), begun);
+        let (granted, limits) = self.contents.ledger.grant(&[size], Some(kept), begun);
         if granted == 0 {
             return Ok(None);
         }
         let reply = self.tools.generate_in(step, asked, limits)?;
         let took = self.tools.elapsed_ms().saturating_sub(begun);
         let is_late = limits.timeout_ms.is_some_and(|limit| took >= limit);
-        match self.ledger.note(step, reply, size, is_late) {
+        match self.contents.ledger.note(step, reply, size, is_late) {
             // A provider that is out of order will fail again, when the answer is asked for.
             Err(error) if error.kind() == ErrorKind::ProviderFailed => Ok(None),
             noted => noted,
@@ -107,10 +107,10 @@ impl Desk<'_> {
             AgentAction::Search(asked) => self.tools.search(asked)?,
             AgentAction::Open(number) => self.open(*number)?,
             AgentAction::Graph(asked) => self.tools.graph(asked)?,
-            AgentAction::Sql(question) => self.tools.rows(question, &mut self.ledger)?,
+            AgentAction::Sql(question) => self.tools.rows(question, &mut self.contents.ledger)?,
             AgentAction::Calculate(expression) => computed(expression),
             AgentAction::Call(call) => {
-                let within_ms = self.ledger.time_left(true, self.tools.elapsed_ms());
+                let within_ms = self.contents.ledger.time_left(true, self.tools.elapsed_ms());
                 self.tools.call(call, within_ms)?
             }
             AgentAction::Answer(_) => ActionOutcome::Found(Vec::new(), None),
@@ -132,7 +132,7 @@ impl Desk<'_> {
     }
 
     fn open(&mut self, number: usize) -> Result<ActionOutcome<Source>> {
-        let reading = number.checked_sub(1).and_then(|place| self.readings.get(place));
+        let reading = number.checked_sub(1).and_then(|place| self.contents.readings.get(place));
         match reading.map(|it| it.source.clone()) {
             Some(source) => self.tools.open(&source),
             None => Ok(ActionOutcome::Failed(format!("there is no source {number}"))),

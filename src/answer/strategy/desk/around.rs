@@ -42,7 +42,7 @@ impl Desk<'_> {
 
     fn read_around(&mut self, mut found: Surroundings) -> Result<(Vec<String>, Vec<Numbered>)> {
         let sources = self.read(self.question, std::mem::take(&mut found.sources))?;
-        let reading = |one: &Numbered| self.readings.get(one.number - 1);
+        let reading = |one: &Numbered| self.contents.readings.get(one.number - 1);
         let read = sources.iter().filter_map(reading).map(|it| it.source.id()).collect();
         Ok((found.told(&read), sources))
     }

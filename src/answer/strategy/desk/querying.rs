@@ -24,7 +24,7 @@ impl Desk<'_> {
         match self.queried(found)? {
             Ok(rows) => Ok(rows),
             Err(none_runs) => {
-                self.ledger.tell("reason", none_runs.message().into());
+                self.contents.ledger.tell("reason", none_runs.message().into());
                 Ok(Vec::new())
             }
         }
@@ -32,11 +32,13 @@ impl Desk<'_> {
 
     fn queried(&mut self, beside: &[Source]) -> Result<Result<Vec<Numbered>>> {
         match self.preview {
-            Preview::No => match self.tools.query(self.question, beside, &mut self.ledger)? {
-                Ok(rows) if rows.is_empty() => Ok(Ok(Vec::new())),
-                Ok(rows) => self.read(self.question, rows).map(Ok),
-                Err(none_runs) => Ok(Err(none_runs)),
-            },
+            Preview::No => {
+                match self.tools.query(self.question, beside, &mut self.contents.ledger)? {
+                    Ok(rows) if rows.is_empty() => Ok(Ok(Vec::new())),
+                    Ok(rows) => self.read(self.question, rows).map(Ok),
+                    Err(none_runs) => Ok(Err(none_runs)),
+                }
+            }
             Preview::Waiting => {
                 self.preview = Preview::Seen(self.tools.query_prompt(self.question, beside)?);
                 Ok(Ok(Vec::new()))

@@ -50,9 +50,7 @@ pub fn planted(nodes: usize, mixing: f64, seed: u64) -> (WeightedNetwork, Vec<u3
     }
     let mut edges = Vec::new();
     for ends in within.iter_mut().chain([&mut between]) {
-        for last in (1..ends.len()).rev() {
-            ends.swap(last, random.below(last + 1));
-        }
+        random.shuffle(ends);
         edges.extend(ends.chunks_exact(2).filter(|it| it[0] != it[1]).map(|it| (it[0], it[1])));
     }
     (network(nodes, &edges), community)

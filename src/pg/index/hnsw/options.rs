@@ -149,7 +149,7 @@ pub unsafe fn chosen(relation: pg_sys::Relation) -> Result<Chosen> {
         let Degree { m, ef_construction } = degree;
         let message =
             format!("ef_construction must be at least twice m: {ef_construction} < 2 * {m}");
-        return Err(Error::invalid(message));
+        return Err(Error::invalid(message).hint("Raise ef_construction, or lower m."));
     }
     Ok(Chosen { degree, storage: options.storage })
 }

@@ -97,7 +97,8 @@ impl ShardName {
             Some((wrapper, _)) if wrapper != "postgres_fdw" => Err(Error::new(
                 ErrorKind::WrongObjectType,
                 format!("foreign server \"{server}\" is one of {wrapper}, not of postgres_fdw"),
-            )),
+            )
+            .hint("A shard is reached by a server of postgres_fdw: CREATE SERVER ... FOREIGN DATA WRAPPER postgres_fdw.")),
             Some((_, false)) => Err(Error::invalid(format!(
                 "foreign server \"{server}\" is sent no operators of vector and pg_rag"
             ))

@@ -15,13 +15,11 @@ use crate::error::{Error, Result};
 use crate::pg::catalog::evaluation;
 use crate::pg::question::federation::FederatedSearch;
 use crate::pg::question::options::AskedOptions;
-use crate::pg::ragd::call_context::CallContext;
+use crate::pg::ragd::hybrid_score::nearest;
 use crate::pg::server::json::Jsonb;
 use crate::pg::server::role;
 use crate::pg::server::sql::{self, query, required};
-use crate::pg::text_to_sql::relevance;
 use crate::source::{ChunkSpan, Place};
-use crate::text_to_sql::lexical::{AskedWords, WeighedWords};
 
 /// Most answers that are looked at, the best liked and newest, and most cases of an evaluation set.
 const MOST_LOOKED_AT: i64 = 1000;
@@ -54,7 +52,7 @@ pub fn chosen(
     // What was answered to the question itself is no example of how, but what, and may be out of date.
     let mut seen = HashSet::from([folded(question)]);
     pairs.retain(|pair| seen.insert(folded(&pair.question)));
-    Ok(fitting(&nearest(question, pairs)?, options.examples as usize))
+    Ok(fitting(&nearest(question, pairs, |pair| &pair.question)?, options.examples as usize))
 }
 
 /// An error where examples are wanted in a template that has no place for them.
@@ -133,21 +131,6 @@ fn of_set(set: &str) -> Result<Vec<ExampleAnswer>> {
     sql::rows(query!(evaluation.answered_cases), &arguments, |row| {
         Ok(ExampleAnswer { question: required(row.get(1)?)?, answer: required(row.get(2)?)? })
     })
-}
-
-/// The pairs by their questions, the most like `question` first.
-fn nearest(question: &str, pairs: Vec<ExampleAnswer>) -> Result<Vec<ExampleAnswer>> {
-    if pairs.len() < 2 {
-        return Ok(pairs);
-    }
-    let words: Vec<WeighedWords> =
-        pairs.iter().map(|pair| WeighedWords::of_text(&pair.question)).collect();
-    let sentence = |place: usize| pairs[place].question.clone();
-    let (asked, context) = (AskedWords::of(question), CallContext::query());
-    let scores = relevance::scores(question, &asked, &words, &sentence, &context)?;
-    let mut scored: Vec<(f64, ExampleAnswer)> = scores.into_iter().zip(pairs).collect();
-    scored.sort_by(|a, b| b.0.total_cmp(&a.0));
-    Ok(scored.into_iter().map(|(_, pair)| pair).collect())
 }
 
 fn folded(question: &str) -> String {

@@ -43,7 +43,8 @@ pub fn check(options: &OptionList) -> Result<()> {
                 .hint("The file is read with the rights of the server's operating system user."))
         }
         Some(path) if !path.starts_with('/') => {
-            Err(Error::invalid(format!("ca_file is not an absolute path: \"{path}\"")))
+            Err(Error::invalid(format!("ca_file is not an absolute path: \"{path}\""))
+                .hint("The file is read on the database server."))
         }
         _ => Ok(()),
     }

@@ -1,13 +1,13 @@
-//! Which of some short texts speak of a question, by their words and by what they mean: names of tables, and questions that
+//! Which of some short texts speak of a question, by their words and by their vectors: names of tables, and questions that
 //! were asked before.
 
 use pgrx::check_for_interrupts;
 
+use super::call_context::CallContext;
+use super::embed::Embedding;
 use crate::embed::{Embedder, EmbeddingKind};
 use crate::error::{ErrorKind, Result};
-use crate::pg::ragd::call_context::CallContext;
-use crate::pg::ragd::embed::Embedding;
-use crate::text_to_sql::lexical::{AskedWords, WeighedWords};
+use crate::text::lexical_score::{AskedWords, WeighedWords};
 use crate::vector::cosine;
 
 /// Most texts that are embedded, those with the best words: ragd remembers their vectors, and takes about a second
@@ -51,6 +51,25 @@ pub fn scores(
         scores[place] += similarity;
     }
     Ok(scores)
+}
+
+/// `examples` of how a question is dealt with, the most like `question` first, by the questions that they are for.
+pub fn nearest<Example>(
+    question: &str,
+    examples: Vec<Example>,
+    asked_of: impl Fn(&Example) -> &str,
+) -> Result<Vec<Example>> {
+    if examples.len() < 2 {
+        return Ok(examples);
+    }
+    let words: Vec<WeighedWords> =
+        examples.iter().map(|it| WeighedWords::of_text(asked_of(it))).collect();
+    let sentence = |place: usize| asked_of(&examples[place]).to_owned();
+    let (asked, context) = (AskedWords::of(question), CallContext::query());
+    let scores = scores(question, &asked, &words, &sentence, &context)?;
+    let mut scored: Vec<(f64, Example)> = scores.into_iter().zip(examples).collect();
+    scored.sort_by(|a, b| b.0.total_cmp(&a.0));
+    Ok(scored.into_iter().map(|(_, example)| example).collect())
 }
 
 /// How near each text is to the question, from 0 for the farthest to 1 for the nearest; none where the model of
