@@ -4,7 +4,6 @@
 //! (question, passages) → units with a credit for each term of the question
 //! ```
 
-use std::collections::HashSet;
 use std::ops::Range;
 
 use super::ExtractPassage;
@@ -13,7 +12,6 @@ use super::answer_type::{AnswerType, asked};
 use super::definition::{Definiendum, DefinitionWording};
 use super::markup::plain;
 use super::part::PartKind;
-use super::spelling;
 use super::terms::{QuestionWords, compared, term_credit};
 use super::units::{Unit, units};
 use crate::embed::reader::SpanScores;
@@ -65,20 +63,6 @@ impl ParsedQuestion {
             definiendum,
             wants_words,
         }
-    }
-
-    /// The question with words that are misspelled in it as `passages` spell them.
-    pub fn spelled_as_in(mut self, passages: &[ExtractPassage]) -> ParsedQuestion {
-        let mut held = Vec::new();
-        let mut known = HashSet::new();
-        for text in passages.iter().flat_map(|it| [it.heading.unwrap_or_default(), it.content]) {
-            let words = compared(text, &words(text)).into_iter().map(|it| it.folded);
-            held.extend(words.filter(|it| known.insert(it.clone())));
-        }
-        for (wrong, right) in spelling::correct(&mut self.terms, &held) {
-            self.text = spelling::replaced(&self.text, &wrong, &right);
-        }
-        self
     }
 
     /// The heading that names the thing asked for, where `unit` says first below it what that is, and how; of the first of a
@@ -216,7 +200,8 @@ impl<'a> Candidates<'a> {
         let mut all: Vec<f32> = span_scores.iter().filter_map(evidence).collect();
         all.sort_by(|a, b| b.total_cmp(a));
         let Some(&best) = all.first() else { return };
-        let others = all.get(1).copied().unwrap_or(f32::NEG_INFINITY);
+        // One that is alone is preferred to nothing.
+        let others = all.get(1).copied().unwrap_or(f32::INFINITY);
         for (candidate, scores) in self.all.iter_mut().zip(span_scores) {
             let own = evidence(scores);
             let is_doubted = own.is_none_or(|own| own < best - MOST_DOUBT);
@@ -287,7 +272,8 @@ fn names_all(question: &ParsedQuestion, list: &Unit, source: &ExtractPassage) ->
     let announced = announced.map(|it| &source.content[it.range.clone()]);
     let above = format!("{}\n{}", heading.unwrap_or_default(), announced.unwrap_or_default());
     let words = compared(&above, &words(&above));
-    question.terms.iter().all(|term| TermPlaces::of(term, &words).credit > 0.0)
+    !question.terms.is_empty()
+        && question.terms.iter().all(|term| TermPlaces::of(term, &words).credit > 0.0)
 }
 
 fn heading_credits(question: &ParsedQuestion, passage: &ExtractPassage) -> Vec<f32> {

@@ -52,7 +52,7 @@ pub(super) fn choose<'a>(
     options: &ExtractOptions,
 ) -> Vec<ChosenUnit<'a>> {
     let mut choice = UnitChoice { candidates, passages, chosen: Vec::new() };
-    let (most, scored) = (options.max_sentences.max(1), ScoredUnits { candidates, scores, read });
+    let (most, scored) = (options.max_sentences.max(1), ScoredUnits::new(candidates, scores, read));
     let (best, others) = order.split_first().map_or((None, order), |it| (Some(*it.0), it.1));
     best.into_iter().for_each(|best| choice.add(best, scores[best]));
     for (&index, best) in others.iter().zip(best.into_iter().cycle()) {
@@ -78,20 +78,31 @@ struct ScoredUnits<'a> {
     candidates: &'a Candidates<'a>,
     scores: &'a [f32],
     read: &'a [Option<SpanScores>],
+    has_read: bool,
 }
 
-impl ScoredUnits<'_> {
+impl<'a> ScoredUnits<'a> {
+    fn new(
+        candidates: &'a Candidates<'a>,
+        scores: &'a [f32],
+        read: &'a [Option<SpanScores>],
+    ) -> ScoredUnits<'a> {
+        let has_read = read.iter().any(Option::is_some);
+        ScoredUnits { candidates, scores, read, has_read }
+    }
+
     /// How far the candidate `index` is below the `best` one, in log odds. What a reader says hardly answers is out of reach, and so is
-    /// what it has not read where it has read the best one: it was sure of another piece, or this one promised less.
+    /// what it has not read where it has read any: it was sure of another piece, or this one promised less.
     fn distance(&self, index: usize, best: usize) -> f32 {
         let gap = self.scores[best] - self.scores[index];
         let is_near = self.candidates.all[index].passage == self.candidates.all[best].passage;
         match (&self.read[best], &self.read[index]) {
-            (None, _) => gap,
-            (Some(_), None) => f32::INFINITY,
-            (Some(_), Some(own)) if own.evidence < LEAST_FURTHER => f32::INFINITY,
-            (Some(of_best), Some(own)) => {
-                let preferred = READ_SHARE * (of_best.evidence - own.evidence);
+            (_, None) if self.has_read => f32::INFINITY,
+            (_, None) => gap,
+            (_, Some(own)) if own.evidence < LEAST_FURTHER => f32::INFINITY,
+            (of_best, Some(own)) => {
+                let of_best = of_best.map_or(own.evidence, |it| it.evidence);
+                let preferred = READ_SHARE * (of_best - own.evidence);
                 gap + preferred - if is_near { SAME_PASSAGE } else { 0.0 }
             }
         }
@@ -228,7 +239,7 @@ mod tests {
         let says = |evidence| Some(SpanScores { evidence, answer: 0.0, relevance: 0.0 });
         let scores = [9.0, 7.0, 7.0, 7.0];
         let distance = |read: &[Option<SpanScores>], index| {
-            ScoredUnits { candidates: &candidates, scores: &scores, read }.distance(index, 0)
+            ScoredUnits::new(&candidates, &scores, read).distance(index, 0)
         };
         assert_eq!(distance(&[None; 4], 1), 2.0);
         let read = [says(4.0), says(0.0), None, says(0.0)];

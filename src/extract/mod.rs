@@ -16,7 +16,6 @@
 //! part             a stretch of one, as words
 //! markup           without Markdown and HTML
 //! terms            the words that carry the question
-//! spelling         is one of them misspelled?
 //! answer_type      a time, a number, a name?
 //! definition       what a thing is, and under which heading that stands
 //! difference       in what two things differ
@@ -58,7 +57,6 @@ mod part;
 mod polarity;
 mod score;
 mod similarity;
-mod spelling;
 mod terms;
 mod title;
 mod units;
@@ -219,7 +217,7 @@ fn found(
     embedder: &mut dyn Embedder,
     options: &ExtractOptions,
 ) -> Result<FoundAnswer> {
-    let question = ParsedQuestion::read(question).spelled_as_in(passages);
+    let question = ParsedQuestion::read(question);
     let mut candidates = Candidates::read(&question, passages);
     if question.terms.is_empty() || candidates.all.is_empty() {
         return Ok(FoundAnswer { extract: nothing(), heading: None });
@@ -254,7 +252,7 @@ pub fn ranked(
     embedder: &mut dyn Embedder,
     most_embedded: usize,
 ) -> Result<Vec<Evidence>> {
-    let question = ParsedQuestion::read(question).spelled_as_in(passages);
+    let question = ParsedQuestion::read(question);
     let candidates = Candidates::read(&question, passages);
     if question.terms.is_empty() || candidates.all.is_empty() {
         return Ok(Vec::new());

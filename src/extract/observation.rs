@@ -55,7 +55,7 @@ pub fn observe(
     embedder: &mut dyn Embedder,
     options: &ExtractOptions,
 ) -> Result<Option<ExtractObservation>> {
-    let question = ParsedQuestion::read(question).spelled_as_in(passages);
+    let question = ParsedQuestion::read(question);
     let mut candidates = Candidates::read(&question, passages);
     if question.terms.is_empty() || candidates.all.is_empty() {
         return Ok(None);

@@ -100,14 +100,18 @@ fn cells(row: &str) -> Vec<&str> {
     cells
 }
 
-/// Whether `text` says how a program is called, as "shrink [-a] {fast | slow} file": one sign of a choice at least for four words,
-/// and no end of a sentence.
+/// Whether `text` says how a program is called, as "shrink [-a] {fast | slow} file": one choice in brackets at least for four words,
+/// and no end of a sentence. Numbers of notes and boxes of tasks are no choices.
 pub(super) fn is_usage(text: &str) -> bool {
-    let signs = text.chars().filter(|c| matches!(c, '[' | '{' | '|')).count();
-    signs > 0
-        && !text.ends_with(['.', '!', '?', ':'])
-        && text.split_whitespace().filter(|it| it.contains(char::is_alphanumeric)).count()
-            <= 4 * signs
+    let opened = text.match_indices(['[', '{']);
+    let choices = opened.filter(|(at, _)| {
+        let inside = text[at + 1..].split([']', '}']).next().unwrap_or_default();
+        inside.chars().filter(|c| c.is_alphabetic()).nth(1).is_some()
+            || inside.strip_prefix('-').is_some_and(|it| it.starts_with(char::is_alphabetic))
+    });
+    let choices = choices.count();
+    let words = text.split_whitespace().filter(|it| it.contains(char::is_alphanumeric)).count();
+    choices > 0 && words <= 4 * choices && text.is_ascii() && !text.ends_with(['.', '!', '?', ':'])
 }
 
 /// Columns of a screen up to which text is not wrapped.
@@ -158,9 +162,17 @@ mod tests {
     fn how_a_program_is_called_is_told_from_sentences() {
         assert!(is_usage("SYNOPSIS: watch [options] command"));
         assert!(is_usage("shrink [-a] [-o=file] {fast | slow | remove name...}"));
-        for text in
-            ["", "It is so [1].", "He was born in Ghent [7] and grew up there", "Plan: Team"]
-        {
+        for text in [
+            "",
+            "It is so [1].",
+            "He was born in Ghent [7] and grew up there",
+            "Plan: Team",
+            "Architect: Gustave Eiffel[3]",
+            "[ ] Alice: deployment",
+            "[x] Alice: deployment",
+            "Head | Anna Schmidt",
+            "居里夫人于1898年发现了镭[1]。",
+        ] {
             assert!(!is_usage(text), "{text}");
         }
     }

@@ -13,14 +13,20 @@ use super::part::first_is_unwrapped;
 /// Words up to which a line that ends without a full stop may be a heading.
 const LONGEST_HEADING: usize = 8;
 
+/// Letters of the shortest line in capitals that is a title whatever follows.
+const FEWEST_CAPITALS: usize = 4;
+
 /// Longest line that names an option of a program, in bytes.
 const LONGEST_OPTION: usize = 100;
 
 /// The length of the first line of the paragraph `text`, if it is a title above the others.
 pub(super) fn title(text: &str) -> Option<usize> {
     let length = text.find('\n')?;
+    // "DESCRIPTION", and not the first letter of a paragraph that is printed large, or "AGB".
     let is_capitals = || {
-        text[..length].contains(char::is_uppercase) && !text[..length].contains(char::is_lowercase)
+        let line = &text[..length];
+        line.chars().filter(|c| c.is_uppercase()).nth(FEWEST_CAPITALS - 1).is_some()
+            && !line.contains(char::is_lowercase)
     };
     let begins_anew = !text[length..].trim_start().starts_with(char::is_lowercase) || is_capitals();
     let is_title = begins_anew && is_line_of_words(text[..length].trim_end());
@@ -99,6 +105,8 @@ mod tests {
             title("DESCRIPTION\n    watch runs command repeatedly and shows what it prints."),
             Some(11)
         );
+        assert_eq!(title("T\nhe museum opens at nine."), None);
+        assert_eq!(title("AGB\ngelten immer."), None);
         assert_eq!(title("The word\nthat goes on in the next line of this paragraph."), None);
     }
 }

@@ -273,7 +273,8 @@ impl UnitBuilder<'_> {
         let announced = announced.map(|last| last.parts[0].clone());
         let parts = blocks.into_iter().map(item_or_code);
         let parts = announced.into_iter().chain(parts).collect();
-        let list = Unit { section: self.section.clone(), ..Unit::new(parts, None) };
+        let section = self.section.as_ref().and_then(short);
+        let list = Unit { section, ..Unit::new(parts, None) };
         (list.parts.len() > 1 && list.range().len() <= LONGEST_LIST).then_some(list)
     }
 
@@ -344,7 +345,9 @@ impl UnitBuilder<'_> {
     fn piece(&mut self, range: Range<usize>, kind: &PartKind) {
         let is_short =
             self.content[range.clone()].unicode_words().nth(SHORTEST_ALONE - 1).is_none();
-        let is_needed = |lead: &Range<usize>| is_short || is_option(&self.content[lead.clone()]);
+        let fits = short(&range).is_some() && !matches!(kind, PartKind::Code(_));
+        let is_needed =
+            |lead: &Range<usize>| is_short || fits && is_option(&self.content[lead.clone()]);
         match self.lead.take() {
             Some(lead) if is_needed(&lead) && !range.is_empty() => {
                 let lead = UnitPart { range: lead, kind: PartKind::Sentence };

@@ -21,9 +21,9 @@ use super::page::NodePlace;
 
 /// The most pages of a group that have slots.
 const MOST_DATA_PAGES: u32 = 64;
-/// The share of the room on pages with links that is used well enough. A small index has the links of a
-/// whole group, so groups should be small.
-const WELL_USED: f64 = 0.95;
+/// How much less of the room on pages with links and column pages may be used than by the groups that use most. A
+/// small index has the links of a whole group, so groups should be small.
+const UNUSED: f64 = 0.05;
 
 /// What a page is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,21 +70,22 @@ pub struct PagesApart {
 }
 
 impl PageLayout {
-    /// The smallest groups that make good use of their pages with links. A page has no more slots than a page has
+    /// The smallest groups that make good use of their pages with links and of column pages. A page has no more slots than a page has
     /// room for their filter values.
     #[must_use]
     pub fn new(capacity: PageCapacity) -> PageLayout {
         let PageCapacity { lists, values, .. } = capacity;
         let slots = values.map_or(capacity.slots, |values| capacity.slots.min(values));
         let most = values.map_or(MOST_DATA_PAGES, |values| (values / slots).min(MOST_DATA_PAGES));
-        let used = |pages: u32| {
-            let room = (pages * slots).next_multiple_of(lists);
-            f64::from(pages * slots) / f64::from(room)
+        // Pages with links are those of one group, and a column page has the values of whole groups.
+        let used = |pages: &u32| {
+            let nodes = pages * slots;
+            let links = f64::from(nodes) / f64::from(nodes.next_multiple_of(lists));
+            let covered = |values| f64::from(values - values % nodes) / f64::from(values);
+            links * values.map_or(1.0, covered)
         };
-        let data_pages = (1..=most)
-            .find(|pages| used(*pages) >= WELL_USED)
-            .or_else(|| (1..=most).max_by(|a, b| used(*a).total_cmp(&used(*b))))
-            .unwrap_or(1);
+        let best = (1..=most).map(|pages| used(&pages)).fold(0.0, f64::max);
+        let data_pages = (1..=most).find(|pages| used(pages) >= best - UNUSED).unwrap_or(1);
         let link_pages = (data_pages * slots).div_ceil(lists);
         let covered = values.map_or(0, |values| values / (data_pages * slots));
         PageLayout { slots, lists, link_pages, data_pages, covered, apart: PagesApart::default() }
@@ -293,11 +294,21 @@ mod tests {
     }
 
     #[test]
+    fn column_pages_are_full() {
+        for (slots, values) in [(19, 460), (19, 900), (12, 460), (10, 4000), (5, 230)] {
+            let layout = PageLayout::new(PageCapacity { slots, lists: 63, values: Some(values) });
+            let links = f64::from(layout.data_pages * slots) / f64::from(layout.link_pages * 63);
+            let entries = layout.entries() as f64 / f64::from(values);
+            assert!(links >= 0.88 && entries >= 0.88, "{slots}, {values}: {links}, {entries}");
+        }
+    }
+
+    #[test]
     fn pages_with_links_are_full() {
         for slots in 1..300 {
             let layout = PageLayout::new(PageCapacity { slots, lists: 63, values: None });
             let used = f64::from(layout.data_pages * slots) / f64::from(layout.link_pages * 63);
-            assert!(used >= WELL_USED, "{slots}: {used}");
+            assert!(used >= 1.0 - 2.0 * UNUSED, "{slots}: {used}");
         }
     }
 }

@@ -64,7 +64,7 @@ pub fn replace_links<S: StoreMut>(
     }
     let Some(list) = shape.layout.links(place) else { return Ok(false) };
     graph.store.write(list.block, |page: &mut Page| {
-        let is_there = StoredLinks::on(shape, page, list.slot).is_some_and(is_old);
+        let is_there = StoredLinks::at(shape, page, list.slot).is_some_and(is_old);
         Ok(is_there && put_links(shape, page, list.slot, new))
     })
 }

@@ -14,7 +14,7 @@ use crate::pages::{HEADER_BYTES, PAGE_SIZE, ROOM, TRAILER_BYTES};
 /// "No node" and "no page": block 0 holds neither.
 pub const NONE: u32 = 0;
 
-/// Bytes of a node's header in the ground layer: row, state, unused.
+/// Bytes of a node's header in the ground layer: row, state, the mark of a node.
 const GROUND_HEADER: usize = 8;
 /// Bytes of a node's header above it: row, state, layer, node below, ground node.
 const UPPER_HEADER: usize = 16;

@@ -33,14 +33,17 @@ pub(crate) fn single_line(text: &str) -> String {
 }
 
 /// `text` with words whole that were parted at the end of a line by a hyphen of typesetters: by U+2010, as man does it, or a soft
-/// hyphen. A word with an ordinary hyphen there may be written with it.
+/// hyphen. A word with an ordinary hyphen there may be written with it, and what stands before "and" goes on in another word.
 pub(crate) fn without_line_hyphens(text: &str) -> Cow<'_, str> {
     if !text.contains(LINE_HYPHENS) {
         return Cow::Borrowed(text);
     }
     let mut whole = String::new();
     for line in text.lines() {
-        let is_parted = line.trim_start().starts_with(char::is_lowercase)
+        let rest = line.trim_start();
+        let word = rest.split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
+        let is_parted = rest.starts_with(char::is_lowercase)
+            && !CONJUNCTIONS.contains(&word)
             && whole.strip_suffix(LINE_HYPHENS).is_some_and(|it| it.ends_with(char::is_lowercase));
         if is_parted {
             whole.pop();
@@ -51,6 +54,10 @@ pub(crate) fn without_line_hyphens(text: &str) -> Cow<'_, str> {
     }
     Cow::Owned(whole)
 }
+
+/// Words before which a hyphen stands for a word that comes later, as in "nineteenth- and twentieth-century".
+const CONJUNCTIONS: [&str; 14] =
+    ["and", "or", "to", "und", "oder", "bzw", "bis", "et", "ou", "y", "o", "e", "en", "of"];
 
 /// Hyphens that stand at the end of a line within a word.
 const LINE_HYPHENS: [char; 2] = ['\u{2010}', '\u{ad}'];

@@ -249,9 +249,9 @@ fn words_are_whole_that_were_parted_at_the_end_of_a_line() {
     check(
         "How many threads does the compressor use?",
         &[
-            "The com\u{2010}\n   pressor uses as many thr\u{ad}\n   eads as there are, with an ordi-\n   nary hyphen kept in its place.",
+            "The com\u{2010}\n   pressor uses as many thr\u{ad}\n   eads as there are, in\u{2010}\n   and outside, with an ordi-\n   nary hyphen kept in its place.",
         ],
-        "The compressor uses as many threads as there are, with an ordi- nary hyphen kept in its place. [1]",
+        "The compressor uses as many threads as there are, in\u{2010} and outside, with an ordi- nary hyphen kept in its place. [1]",
     );
 }
 

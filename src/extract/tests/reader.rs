@@ -135,17 +135,6 @@ fn a_sentence_with_a_colon_answers_where_the_reader_prefers_it() {
 }
 
 #[test]
-fn a_misspelled_question_is_read_as_it_is_meant() {
-    let contents =
-        ["The warranty of the keyboard is two years.", "The battery of the keyboard is strong."];
-    let mut model = WordHash { passages: 0, reads_words: true };
-    let question = "warrenty keybaord";
-    let options = ExtractOptions { max_sentences: 1, threshold: 0.0, ..Default::default() };
-    let found = extract(question, &found(&contents), &mut model, &options).unwrap();
-    assert_eq!(found.answer, "The warranty of the keyboard is two years. [1]");
-}
-
-#[test]
 fn what_the_reader_finds_nowhere_is_refused() {
     let contents = ["The abbey stands on a hill. Its church burned down."];
     let question = "Who rebuilt the church of the abbey?";

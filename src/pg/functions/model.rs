@@ -254,7 +254,7 @@ fn measure(provider: ProviderConfig) -> Result<i32> {
     })
 }
 
-/// Registering a model makes the server read files by path, or call a host.
+/// Registering a model makes the server read files by path, or call a host; dropping one takes it from all.
 fn superuser_only(verb: &str) -> Result<()> {
     // SAFETY: looks the current role up.
     match unsafe { pg_sys::superuser() } {
@@ -263,6 +263,6 @@ fn superuser_only(verb: &str) -> Result<()> {
             ErrorKind::Forbidden,
             format!("must be superuser to {verb} a model"),
         )
-        .hint("Its files are read with the rights of the database server, or its host is called.")),
+        .hint("Models are for all users of the database, and read with the rights of its server.")),
     }
 }

@@ -156,7 +156,6 @@ fn too_slow(within: Duration) -> Error {
     let seconds = within.as_secs_f64();
     let message = format!("personal data of a trace were not found within {seconds} s");
     Error::new(ErrorKind::ProviderTimeout, message)
-        .hint("The trace is not kept. A smaller token classifier in redact_model is faster.")
 }
 
 /// Keeps what the caller thinks of an answer, of which the trace must be the caller's.

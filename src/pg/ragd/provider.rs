@@ -351,9 +351,8 @@ impl OptionList {
         }
         let num_ctx = match self.number("num_ctx", 0)? {
             0 if self.text("num_ctx").is_some() => {
-                return Err(Error::invalid("num_ctx must be at least 1, not 0").hint(
-                    "Without it Ollama chooses how many tokens the context of the model has.",
-                ));
+                return Err(Error::invalid("num_ctx must be at least 1, not 0")
+                    .hint("Leave it out for as many as are usual where the model runs."));
             }
             0 => None,
             tokens => Some(tokens),

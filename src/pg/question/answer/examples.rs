@@ -9,7 +9,7 @@ use std::collections::HashSet;
 
 use super::{Writing, write};
 use crate::answer::citation::Citation;
-use crate::answer::example::{ExampleAnswer, cites_throughout, fitting, is_plain};
+use crate::answer::example::{self, ExampleAnswer, cites_throughout, fitting, is_plain};
 use crate::answer::options::AnswerOptions;
 use crate::error::{Error, Result};
 use crate::pg::catalog::evaluation;
@@ -50,7 +50,7 @@ pub fn chosen(
         pairs.extend(of_set(&set)?);
     }
     // What was answered to the question itself is no example of how, but what, and may be out of date.
-    let mut seen = HashSet::from([folded(question)]);
+    let mut seen = HashSet::from([folded(question), folded(&example::asked(question))]);
     pairs.retain(|pair| seen.insert(folded(&pair.question)));
     Ok(fitting(&nearest(question, pairs, |pair| &pair.question)?, options.examples as usize))
 }
@@ -81,8 +81,8 @@ fn liked(pipelines: &[String]) -> Result<Vec<(ExampleAnswer, Vec<ChunkSpan>)>> {
     let names: Vec<String> = pipelines.iter().cloned().chain([pipelines.join(", ")]).collect();
     let arguments = [role::current_role().into(), names.into(), MOST_LOOKED_AT.into()];
     let found = sql::rows(query!(trace.liked), &arguments, |row| {
-        let pair =
-            ExampleAnswer { question: required(row.get(1)?)?, answer: required(row.get(2)?)? };
+        let question: String = required(row.get(1)?)?;
+        let pair = ExampleAnswer::liked(&question, required(row.get(2)?)?);
         let Jsonb(citations) = required(row.get::<Jsonb>(3)?)?;
         Ok((pair, citations))
     })?;
