@@ -10,6 +10,15 @@
 use crate::text::language::NaturalLanguage;
 use crate::text::phrase::Phrases;
 
+/// By what a sentence shows that it only says what comes next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum AnnouncedBy {
+    /// It tells readers so.
+    Words,
+    /// Nothing but the colon at its end, which may stand before what was cut off.
+    Colon,
+}
+
 /// Whether `sentence` tells readers what they are about to read or do, and no more.
 pub(super) fn is_announcement(sentence: &str) -> bool {
     ANNOUNCEMENTS.begin(sentence)

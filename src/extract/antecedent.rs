@@ -111,14 +111,8 @@ mod tests {
 
     #[test]
     fn first_words_tell() {
-        let passage = ExtractPassage {
-            number: 1,
-            content: "This means a restart. It takes long. The rest waits. Dadurch dauert es.",
-            lead: 0,
-            heading: None,
-            is_beginning: false,
-            dense_similarity: None,
-        };
+        let content = "This means a restart. It takes long. The rest waits. Dadurch dauert es.";
+        let passage = ExtractPassage::of(1, content);
         let question = ParsedQuestion::read("How long?");
         let candidates = Candidates::read(&question, &[passage]);
         let found: Vec<Antecedent> = candidates.all.iter().map(antecedent).collect();
@@ -128,14 +122,7 @@ mod tests {
 
     /// The texts of what is left of the candidates `chosen` of two products.
     fn left(question: &str, chosen: &[usize]) -> Vec<String> {
-        let passage = |number, content| ExtractPassage {
-            number,
-            content,
-            lead: 0,
-            heading: None,
-            is_beginning: false,
-            dense_similarity: None,
-        };
+        let passage = ExtractPassage::of;
         let passages = [
             passage(1, "The K100 is flat. Its battery lasts 80 hours."),
             passage(2, "The S200 is high. It runs on two batteries, which last six months."),

@@ -5,9 +5,10 @@
 //! ```
 
 use std::ops::Range;
+use std::rc::Rc;
 
 use super::ExtractPassage;
-use super::announcement::is_announcement;
+use super::announcement::AnnouncedBy;
 use super::answer_type::{AnswerType, asked};
 use super::definition::{Definiendum, DefinitionWording};
 use super::markup::plain;
@@ -121,10 +122,8 @@ pub(super) struct UnitCandidate {
     pub closeness: f32,
     /// Whether it holds the kind of thing that is asked for; `None` if that is not known.
     pub fits: Option<bool>,
-    /// Whether it only announces what comes next, which is no part of it.
-    pub only_announces: bool,
-    /// Whether its words say so, and not a colon at its end alone.
-    pub is_announcement: bool,
+    /// By what it only announces what comes next, which is no part of it; `None` where it says something itself.
+    pub announcement: Option<AnnouncedBy>,
     /// Where it defines the thing asked for, what it is without that.
     pub definition: Option<DefinitionCredit>,
     /// Whether it is an item of a list whose heading holds all that is asked: the list is the answer.
@@ -175,10 +174,18 @@ impl<'a> Candidates<'a> {
             let mut best = heading_credits(question, passage);
             let of_chunk = |unit: &Unit| unit.range().end > passage.lead;
             let mut is_first = passage.is_beginning;
+            // The list that was read last, and whether it is what is asked for: its items follow each other.
+            let mut list: Option<(Rc<Unit>, bool)> = None;
             for unit in units(passage.content).into_iter().filter(of_chunk) {
                 let heading = question.heading_of(&unit, passage, is_first);
                 is_first &= !unit.opens;
+                list = unit.bullets.clone().map(|it| match &list {
+                    Some((last, is_asked)) if Rc::ptr_eq(last, &it) => (it, *is_asked),
+                    _ => (Rc::clone(&it), names_all(question, &it, passage)),
+                });
+                let is_of_asked_list = list.as_ref().is_some_and(|(_, is_asked)| *is_asked);
                 let mut candidate = UnitCandidate::read(question, index, passage, unit);
+                candidate.is_of_asked_list = is_of_asked_list;
                 if let Some((heading, wording)) = heading {
                     candidate.define(heading, wording);
                 }
@@ -209,8 +216,9 @@ impl<'a> Candidates<'a> {
             if is_doubted && let Some(own) = candidate.definition.take_if(is_nameless) {
                 (candidate.credits, candidate.closeness) = (own.credits, own.closeness);
             }
-            let is_preferred = own.is_some_and(|own| own > others + MORE_THAN_ANY);
-            candidate.only_announces &= !is_preferred || candidate.is_announcement;
+            if own.is_some_and(|own| own > others + MORE_THAN_ANY) {
+                candidate.announcement.take_if(|it| *it == AnnouncedBy::Colon);
+            }
         }
     }
 }
@@ -241,8 +249,6 @@ impl UnitCandidate {
         unit: Unit,
     ) -> UnitCandidate {
         let reading = unit.reading(source.content);
-        let is_of_asked_list =
-            unit.bullets.as_ref().is_some_and(|it| names_all(question, it, source));
         let of_words = question.wants_words.then(|| unit.reading_of_words(source.content));
         let said = of_words.as_ref().unwrap_or(&reading);
         let words = words(said);
@@ -251,15 +257,14 @@ impl UnitCandidate {
             question.terms.iter().map(|term| TermPlaces::of(term, &compared)).collect();
         UnitCandidate {
             passage,
-            only_announces: unit.list.is_none() && unit.only_announces(source.content),
-            is_announcement: is_announcement(&unit.shown(source.content)),
+            announcement: unit.announcement(source.content).filter(|_| unit.list.is_none()),
             unit,
             reading,
             credits: places.iter().map(|places| places.credit).collect(),
             closeness: closeness(&places),
             fits: question.asked.is_held_by(&words, &question.words),
             definition: None,
-            is_of_asked_list,
+            is_of_asked_list: false,
         }
     }
 }
@@ -320,4 +325,27 @@ fn closeness(places: &[TermPlaces]) -> f32 {
     let pairs = places.windows(2).map(|pair| pair[0].distance(&pair[1]));
     let sum: f32 = pairs.map(|distance| distance.map_or(0.0, |words| 1.0 / words as f32)).sum();
     sum / places.len().saturating_sub(1).max(1) as f32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_colon_is_forgiven_where_the_reader_prefers_the_sentence_to_all_others() {
+        let left = |content, evidence: &[f32]| {
+            let question = ParsedQuestion::read("What are the fees?");
+            let mut candidates = Candidates::read(&question, &[ExtractPassage::of(1, content)]);
+            let says =
+                |evidence: &f32| SpanScores { evidence: *evidence, answer: 0.0, relevance: 0.0 };
+            candidates.doubt(&evidence.iter().map(says).map(Some).collect::<Vec<_>>());
+            candidates.all[0].announcement
+        };
+        let two = "The fees of the year are as follows:\n\nThe club has no other fees.";
+        assert_eq!(left(two, &[4.0, 2.0]), None);
+        assert_eq!(left(two, &[4.0, 3.5]), Some(AnnouncedBy::Colon));
+        assert_eq!(left("The fees of the year are as follows:", &[9.0]), Some(AnnouncedBy::Colon));
+        let told = "Let's look at what the fees are.\n\nThe club has no other fees.";
+        assert_eq!(left(told, &[4.0, 2.0]), Some(AnnouncedBy::Words));
+    }
 }

@@ -126,7 +126,7 @@ impl<'a> UnitChoice<'a> {
         };
         (is_close || !(0..candidate.credits.len()).all(is_held))
             && !candidate.unit.is_code()
-            && !candidate.only_announces
+            && !candidate.announcement.is_some()
             && !self.is_other_row(candidate)
             && !self.is_there(index)
             && !self.has_code_of(candidate)
@@ -225,14 +225,7 @@ mod tests {
 
     #[test]
     fn a_reader_says_how_near_a_piece_is_to_the_best() {
-        let passage = |number, content| ExtractPassage {
-            number,
-            content,
-            lead: 0,
-            heading: None,
-            is_beginning: false,
-            dense_similarity: None,
-        };
+        let passage = ExtractPassage::of;
         let passages = [passage(1, "One pump. Two pumps. Three pumps."), passage(2, "Four pumps.")];
         let question = ParsedQuestion::read("How many pumps?");
         let candidates = Candidates::read(&question, &passages);
@@ -247,5 +240,6 @@ mod tests {
         assert_eq!(distance(&read, 1), 2.0 + 1.0 - SAME_PASSAGE);
         assert_eq!(distance(&read, 2), f32::INFINITY);
         assert_eq!(distance(&read, 3), 3.0);
+        assert_eq!(distance(&[None, None, says(4.0), None], 1), f32::INFINITY);
     }
 }

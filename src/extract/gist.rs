@@ -80,14 +80,7 @@ mod tests {
     use super::*;
 
     fn passage(number: u32, content: &str, lead: usize) -> ExtractPassage<'_> {
-        ExtractPassage {
-            number,
-            content,
-            lead,
-            heading: None,
-            is_beginning: false,
-            dense_similarity: None,
-        }
+        ExtractPassage { lead, ..ExtractPassage::of(number, content) }
     }
 
     fn made(passages: &[ExtractPassage<'_>], groups: &[Range<usize>], most: usize) -> String {

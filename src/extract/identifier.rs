@@ -86,15 +86,8 @@ mod tests {
 
     #[test]
     fn what_no_passage_names_is_not_answered_by_them() {
-        let passage = |content| ExtractPassage {
-            number: 1,
-            content,
-            lead: 0,
-            heading: Some("The setting `Work_Mem`"),
-            is_beginning: false,
-            dense_similarity: None,
-        };
-        let passages = [passage("Use --hidden for hidden files.")];
+        let passage = ExtractPassage::of(1, "Use --hidden for hidden files.");
+        let passages = [ExtractPassage { heading: Some("The setting `Work_Mem`"), ..passage }];
         assert_eq!(known_share("What does --hidden do?", &passages), 1.0);
         assert_eq!(known_share("What does --no-hidden do?", &passages), UNKNOWN);
         assert_eq!(known_share("What is work_mem?", &passages), 1.0);

@@ -112,6 +112,21 @@ pub struct ExtractPassage<'a> {
     pub dense_similarity: Option<f32>,
 }
 
+#[cfg(test)]
+impl<'a> ExtractPassage<'a> {
+    /// A passage of which nothing else is known.
+    fn of(number: u32, content: &'a str) -> ExtractPassage<'a> {
+        ExtractPassage {
+            number,
+            content,
+            lead: 0,
+            heading: None,
+            is_beginning: false,
+            dense_similarity: None,
+        }
+    }
+}
+
 /// How an answer is made.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ExtractOptions {

@@ -103,6 +103,9 @@ fn cells(row: &str) -> Vec<&str> {
 /// Whether `text` says how a program is called, as "shrink [-a] {fast | slow} file": one choice in brackets at least for four words,
 /// and no end of a sentence. Numbers of notes and boxes of tasks are no choices.
 pub(super) fn is_usage(text: &str) -> bool {
+    if !text.is_ascii() || text.ends_with(['.', '!', '?', ':']) {
+        return false;
+    }
     let opened = text.match_indices(['[', '{']);
     let choices = opened.filter(|(at, _)| {
         let inside = text[at + 1..].split([']', '}']).next().unwrap_or_default();
@@ -111,7 +114,7 @@ pub(super) fn is_usage(text: &str) -> bool {
     });
     let choices = choices.count();
     let words = text.split_whitespace().filter(|it| it.contains(char::is_alphanumeric)).count();
-    choices > 0 && words <= 4 * choices && text.is_ascii() && !text.ends_with(['.', '!', '?', ':'])
+    choices > 0 && words <= 4 * choices
 }
 
 /// Columns of a screen up to which text is not wrapped.

@@ -141,7 +141,7 @@ pub(super) fn scores(
     let mut scores = behind(&read, &unread);
     for (score, candidate) in scores.iter_mut().zip(&candidates.all) {
         *score += if candidate.definition.is_some() { DEFINITION } else { 0.0 };
-        *score -= if candidate.only_announces { ANNOUNCEMENT } else { 0.0 };
+        *score -= if candidate.announcement.is_some() { ANNOUNCEMENT } else { 0.0 };
     }
     scores
 }

@@ -9,8 +9,6 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use proptest::prelude::*;
 
-use super::blocks::{BlockKind, blocks};
-use super::units::units;
 use super::*;
 use crate::embed::calibration::Calibration;
 use crate::embed::{EmbeddingKind, Spanned};
@@ -66,17 +64,7 @@ fn bag(text: &str) -> Vec<f32> {
 }
 
 fn passages<'a>(contents: &[&'a str]) -> Vec<ExtractPassage<'a>> {
-    (1..)
-        .zip(contents)
-        .map(|(number, content)| ExtractPassage {
-            number,
-            content,
-            lead: 0,
-            heading: None,
-            is_beginning: false,
-            dense_similarity: None,
-        })
-        .collect()
+    (1..).zip(contents).map(|(number, content)| ExtractPassage::of(number, content)).collect()
 }
 
 fn answer(question: &str, contents: &[&str], options: &ExtractOptions) -> Extract {
@@ -384,67 +372,6 @@ fn terms_are_the_words_that_carry_the_question() {
     assert_eq!(of("黑豹队?"), ["黑", "豹", "队"]);
     assert!(words("In Oslo")[1].is_name && !words("In Oslo")[0].is_name);
     assert!(words("a 3rd")[1].is_number);
-}
-
-#[test]
-fn lines_are_told_apart() {
-    let content = "Title\n=====\ntext\nmore\n\n> quoted\n- one\n  on\n2. two\n| a | b |\n|---|---|\n\
-        | 1 | 2 |\n~~~\ncode\n\nmore\n~~~\n***\nend";
-    let found = blocks(content);
-    let found = found.iter().map(|block| (block.kind, &content[block.range.clone()]));
-    assert_eq!(
-        found.collect::<Vec<_>>(),
-        [
-            (BlockKind::Heading, "Title"),
-            (BlockKind::Prose, "text\nmore"),
-            (BlockKind::Prose, "quoted"),
-            (BlockKind::Item, "one\n  on"),
-            (BlockKind::Item, "two"),
-            (BlockKind::Columns, "a | b"),
-            (BlockKind::Row, "1 | 2"),
-            (BlockKind::Code, "code\n\nmore"),
-            (BlockKind::Prose, "end"),
-        ]
-    );
-}
-
-#[test]
-fn a_chunk_may_begin_within_code_and_end_in_other() {
-    let kinds = |content: &str| -> Vec<BlockKind> {
-        blocks(content).iter().map(|block| block.kind).collect()
-    };
-    use BlockKind::{Code, Item, Prose};
-    assert_eq!(kinds("a = 1\n}\n```\n\n- one\n- two"), [Code, Item, Item]);
-    assert_eq!(kinds("```\n\ntext"), [Prose]);
-    assert_eq!(kinds("a = 1\n```\n\ntext\n\n```\nb = 2"), [Code, Prose, Code]);
-    assert_eq!(kinds("a = 1\n```\n\ntext\n\n```sh\nb\n```"), [Code, Prose, Code]);
-    // Code that is whole, and code that goes on in the next chunk.
-    assert_eq!(kinds("text\n```\n\na = 1\n```"), [Prose, Code]);
-    assert_eq!(kinds("Run:\n\n```\na = 1"), [Prose, Code]);
-    assert_eq!(kinds("Run:\n```\n\na = 1"), [Prose, Code]);
-}
-
-#[test]
-fn front_matter_and_scripts_are_no_evidence() {
-    let content = "---\ntitle: Pumps\nauthor: Ada\n---\n<script>\nlet pump = 1;\n</script>\n\n# Pumps\n\nThey lift water.";
-    let found = blocks(content);
-    let found = found.iter().map(|block| (block.kind, &content[block.range.clone()]));
-    assert_eq!(
-        found.collect::<Vec<_>>(),
-        [(BlockKind::Heading, "Pumps"), (BlockKind::Prose, "They lift water.")]
-    );
-}
-
-#[test]
-fn text_without_sentences_is_cut_to_size() {
-    let log = "an entry of the log without any end\n".repeat(200);
-    let units = units(&log);
-    assert!(units.len() > 5);
-    assert!(
-        units.iter().all(|unit| unit.range().len() <= 800 && log[unit.range()].ends_with("end"))
-    );
-    let endless = "好".repeat(5000);
-    assert!(super::units::units(&endless).iter().all(|unit| unit.range().len() <= 800));
 }
 
 /// Markup, code, terminators and scripts, mixed without sense.

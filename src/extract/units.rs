@@ -13,7 +13,7 @@ use std::rc::Rc;
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::announcement::is_announcement;
+use super::announcement::{AnnouncedBy, is_announcement};
 use super::blocks::{BlockKind, TextBlock, blocks, trim};
 use super::markup::between_block_tags;
 use super::part::{PartKind, UnitPart, is_unwrapped, is_usage};
@@ -93,10 +93,11 @@ impl Unit {
         code.map(|part| content[part.range.clone()].trim())
     }
 
-    /// Whether it only announces what is not part of it: it ends with a colon, or tells readers what they are about to read,
+    /// By what it only announces what is not part of it: it tells readers what they are about to read, or ends with a colon,
     /// and nothing behind it belongs to it.
-    pub fn only_announces(&self, content: &str) -> bool {
-        matches!(&self.parts[..], [only] if announces(&content[only.range.clone()]))
+    pub fn announcement(&self, content: &str) -> Option<AnnouncedBy> {
+        let [only] = &self.parts[..] else { return None };
+        announced_by(&content[only.range.clone()])
     }
 
     /// What is judged, in one line without markup: the lead, then what is shown.
@@ -399,7 +400,15 @@ impl UnitBuilder<'_> {
 
 /// Whether what follows `text` belongs to it.
 fn announces(text: &str) -> bool {
-    ends_with_colon(text) || is_announcement(text)
+    announced_by(text).is_some()
+}
+
+/// By what `text` shows that what follows belongs to it, if it does.
+fn announced_by(text: &str) -> Option<AnnouncedBy> {
+    match is_announcement(text) {
+        true => Some(AnnouncedBy::Words),
+        false => ends_with_colon(text).then_some(AnnouncedBy::Colon),
+    }
 }
 
 /// A block of a list, or code.

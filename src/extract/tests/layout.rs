@@ -1,6 +1,8 @@
 //! What becomes of markup, rows of tables, lists, headings and code.
 
 use super::*;
+use crate::extract::blocks::{BlockKind, blocks};
+use crate::extract::units::units;
 
 #[test]
 fn markup_is_read() {
@@ -259,4 +261,63 @@ fn words_are_whole_that_were_parted_at_the_end_of_a_line() {
 fn how_a_program_is_called_says_not_what_it_does() {
     let page = "SYNOPSIS\n       shrink [-a] [-o file] file\n\nDESCRIPTION\n       shrink makes files smaller on the disk.\n";
     check("What does shrink do?", &[page], "shrink makes files smaller on the disk. [1]");
+}
+
+#[test]
+fn lines_are_told_apart() {
+    let content = "Title\n=====\ntext\nmore\n\n> quoted\n- one\n  on\n2. two\n| a | b |\n|---|---|\n\
+        | 1 | 2 |\n~~~\ncode\n\nmore\n~~~\n***\nend";
+    let found = blocks(content);
+    let found = found.iter().map(|block| (block.kind, &content[block.range.clone()]));
+    assert_eq!(
+        found.collect::<Vec<_>>(),
+        [
+            (BlockKind::Heading, "Title"),
+            (BlockKind::Prose, "text\nmore"),
+            (BlockKind::Prose, "quoted"),
+            (BlockKind::Item, "one\n  on"),
+            (BlockKind::Item, "two"),
+            (BlockKind::Columns, "a | b"),
+            (BlockKind::Row, "1 | 2"),
+            (BlockKind::Code, "code\n\nmore"),
+            (BlockKind::Prose, "end"),
+        ]
+    );
+}
+
+#[test]
+fn a_chunk_may_begin_within_code_and_end_in_other() {
+    let kinds = |content: &str| -> Vec<BlockKind> {
+        blocks(content).iter().map(|block| block.kind).collect()
+    };
+    use BlockKind::{Code, Item, Prose};
+    assert_eq!(kinds("a = 1\n}\n```\n\n- one\n- two"), [Code, Item, Item]);
+    assert_eq!(kinds("```\n\ntext"), [Prose]);
+    assert_eq!(kinds("a = 1\n```\n\ntext\n\n```\nb = 2"), [Code, Prose, Code]);
+    assert_eq!(kinds("a = 1\n```\n\ntext\n\n```sh\nb\n```"), [Code, Prose, Code]);
+    // Code that is whole, and code that goes on in the next chunk.
+    assert_eq!(kinds("text\n```\n\na = 1\n```"), [Prose, Code]);
+    assert_eq!(kinds("Run:\n\n```\na = 1"), [Prose, Code]);
+    assert_eq!(kinds("Run:\n```\n\na = 1"), [Prose, Code]);
+}
+
+#[test]
+fn front_matter_and_scripts_are_no_evidence() {
+    let content = "---\ntitle: Pumps\nauthor: Ada\n---\n<script>\nlet pump = 1;\n</script>\n\n# Pumps\n\nThey lift water.";
+    let found = blocks(content);
+    let found = found.iter().map(|block| (block.kind, &content[block.range.clone()]));
+    assert_eq!(
+        found.collect::<Vec<_>>(),
+        [(BlockKind::Heading, "Pumps"), (BlockKind::Prose, "They lift water.")]
+    );
+}
+
+#[test]
+fn text_without_sentences_is_cut_to_size() {
+    let log = "an entry of the log without any end\n".repeat(200);
+    let cut = units(&log);
+    assert!(cut.len() > 5);
+    assert!(cut.iter().all(|unit| unit.range().len() <= 800 && log[unit.range()].ends_with("end")));
+    let endless = "好".repeat(5000);
+    assert!(units(&endless).iter().all(|unit| unit.range().len() <= 800));
 }

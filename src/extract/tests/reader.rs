@@ -119,6 +119,19 @@ fn what_a_sure_reader_has_not_read_is_not_quoted() {
 }
 
 #[test]
+fn what_the_reader_says_hardly_answers_is_not_quoted_beside_the_best() {
+    let contents = ["Masons came from Kells. They rebuilt the church of the abbey in a year."];
+    let question = "Who rebuilt the church of the abbey?";
+    let options =
+        ExtractOptions { threshold: 0.0, margin: 99.0, close_margin: 99.0, ..Default::default() };
+    let quoted = |has_reader: bool| {
+        let mut model = Knowing::of("Masons", has_reader);
+        extract(question, &found(&contents), &mut model, &options).unwrap().evidence.len()
+    };
+    assert_eq!((quoted(true), quoted(false)), (1, 2));
+}
+
+#[test]
 fn a_sentence_with_a_colon_answers_where_the_reader_prefers_it() {
     let options = ExtractOptions { max_sentences: 1, threshold: 0.0, ..Default::default() };
     let ask = |contents: [&str; 2], word: &'static str| {
