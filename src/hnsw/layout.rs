@@ -21,9 +21,10 @@ use super::page::NodePlace;
 
 /// The most pages of a group that have slots.
 const MOST_DATA_PAGES: u32 = 64;
-/// How much less of the room on pages with links and column pages may be used than by the groups that use most. A
-/// small index has the links of a whole group, so groups should be small.
-const UNUSED: f64 = 0.05;
+/// The share of the room on pages with links and column pages that is used well enough, and how much less than the best
+/// there is where there is nothing so good. A small index has the links of a whole group, so groups should be small.
+const WELL_USED: f64 = 0.95;
+const NEARLY: f64 = 0.05;
 
 /// What a page is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,8 +85,13 @@ impl PageLayout {
             let covered = |values| f64::from(values - values % nodes) / f64::from(values);
             links * values.map_or(1.0, covered)
         };
-        let best = (1..=most).map(|pages| used(&pages)).fold(0.0, f64::max);
-        let data_pages = (1..=most).find(|pages| used(pages) >= best - UNUSED).unwrap_or(1);
+        let data_pages = (1..=most)
+            .find(|pages| used(pages) >= WELL_USED)
+            .or_else(|| {
+                let best = (1..=most).map(|pages| used(&pages)).fold(0.0, f64::max);
+                (1..=most).find(|pages| used(pages) >= best - NEARLY)
+            })
+            .unwrap_or(1);
         let link_pages = (data_pages * slots).div_ceil(lists);
         let covered = values.map_or(0, |values| values / (data_pages * slots));
         PageLayout { slots, lists, link_pages, data_pages, covered, apart: PagesApart::default() }
@@ -308,7 +314,7 @@ mod tests {
         for slots in 1..300 {
             let layout = PageLayout::new(PageCapacity { slots, lists: 63, values: None });
             let used = f64::from(layout.data_pages * slots) / f64::from(layout.link_pages * 63);
-            assert!(used >= 1.0 - 2.0 * UNUSED, "{slots}: {used}");
+            assert!(used >= WELL_USED, "{slots}: {used}");
         }
     }
 }

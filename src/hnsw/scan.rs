@@ -37,7 +37,7 @@ use super::slots::read_meta;
 use super::space::Payload;
 use super::visited::Visited;
 use crate::error::Result;
-use crate::pages::{HEADER_BYTES, ROOM, Store};
+use crate::pages::{HEADER_BYTES, PAGE_SIZE, Store};
 
 /// What a scan has cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -358,7 +358,7 @@ impl Scan {
                 while let Some(block) = blocks.next() {
                     store.interrupted()?;
                     if let Some(next) = blocks.peek() {
-                        store.prefetch(*next, HEADER_BYTES, ROOM);
+                        store.prefetch(*next, HEADER_BYTES, PAGE_SIZE - HEADER_BYTES);
                     }
                     store.read(block, |page| self.measure(page, &mut kept))?;
                 }

@@ -27,8 +27,7 @@ const CALM: u32 = 20_000;
 struct SeenPages {
     /// By block; 0 where nothing is known.
     buffers: RefCell<Vec<pg_sys::Buffer>>,
-    /// Looks at pages, and those since a page was found in another buffer than before.
-    looks: Cell<u32>,
+    /// Looks at pages since one was found in another buffer than before.
     calm: Cell<u32>,
 }
 
@@ -73,11 +72,10 @@ impl BufferHints {
     /// The buffer to try before an ordinary lookup of a page. `None` where none is known, and where the
     /// look is to be an ordinary one.
     pub fn to_try(&self, block: u32) -> Option<pg_sys::Buffer> {
-        let SeenPages { looks, calm, .. } = &*self.0;
-        looks.set(looks.get().wrapping_add(1));
-        calm.set(calm.get().saturating_add(1));
-        let ordinary = if calm.get() > CALM { ORDINARY_IN_CALM } else { ORDINARY };
-        if looks.get().is_multiple_of(ordinary) { None } else { self.get(block) }
+        let looks = self.0.calm.get().wrapping_add(1);
+        self.0.calm.set(looks);
+        let ordinary = if looks > CALM { ORDINARY_IN_CALM } else { ORDINARY };
+        if looks.is_multiple_of(ordinary) { None } else { self.get(block) }
     }
 
     /// Local buffers, which temporary tables have, are cheap to find.
