@@ -126,7 +126,7 @@ impl<'a> UnitChoice<'a> {
         };
         (is_close || !(0..candidate.credits.len()).all(is_held))
             && !candidate.unit.is_code()
-            && !candidate.announcement.is_some()
+            && candidate.announcement.is_none()
             && !self.is_other_row(candidate)
             && !self.is_there(index)
             && !self.has_code_of(candidate)

@@ -31,7 +31,7 @@ impl<'a> SureCandidates<'a> {
     /// Whether the candidate at `index`, if it is read, may make the answer better than these do alone.
     pub fn may_gain_by(&self, index: usize) -> bool {
         let candidate = &self.candidates.all[index];
-        let is_quotable = !candidate.unit.is_code() && !candidate.announcement.is_some();
+        let is_quotable = !candidate.unit.is_code() && candidate.announcement.is_none();
         self.sure.is_empty()
             || self.asks_again()
             || self.lacks_a_term()
