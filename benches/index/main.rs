@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Both indexes stand on the same rows in the same server, in one run, and take turns.
-//! Sections, each with its tables (all of them but `large` where none is named):
+//! Sections, each with its tables (all of them but `large` and `hybrid` where none is named):
 //!
 //! * `build`    seconds and megabytes
 //! * `curve`    recall against queries a second, with one session and with two
@@ -19,6 +19,7 @@
 //! * `growth`   milliseconds a query at 10,000, 100,000 and a million rows
 //! * `product`  recall of inner products of generated vectors of unequal lengths
 //! * `large`    ours alone, for as many rows as `--rows` says: build, size, queries, inserts, VACUUM
+//! * `hybrid`   ours alone, milliseconds of a question by vector and by words at once
 //!
 //! What can be chosen is in `settings.rs`. Recall stands beside every figure of speed: it is
 //! the share of the ten nearest rows that was found, against an exact search in this program.
@@ -49,6 +50,8 @@ mod process;
 mod server;
 mod side;
 mod table;
+#[path = "../bm25/texts.rs"]
+mod texts;
 
 mod contest;
 mod interpolation;

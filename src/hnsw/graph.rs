@@ -272,34 +272,68 @@ impl<S: Store> Tour for LinkTour<'_, '_, S> {
     }
 }
 
-/// A graph of which only some nodes count. The others are passed by: their neighbours stand
-/// in for them (ACORN-1, arXiv 2403.04871, section 5), and their vectors are not read.
+/// Neighbours that count which a walk should get from a node, in multiples of its most neighbours. Those at two
+/// steps are farther, so that with fewer a walk finds less, and with more it computes distances in vain.
+const NEIGHBOURS_WANTED: f64 = 1.5;
+
+/// A graph of which only some nodes count. Others are passed by: their neighbours stand in for them
+/// (ACORN, arXiv 2403.04871, section 5), and their vectors are not read. No more are passed by than it
+/// takes to have [`NEIGHBOURS_WANTED`]: hardly any where most nodes count.
 pub struct Filtered<'a, G> {
     graph: &'a G,
     matches: &'a NodeSet,
+    /// Neighbours that count which a walk should get from a node.
+    wanted: f64,
+    /// Neighbours that count of a node on average.
+    expected: f64,
     /// Nodes that don't count and whose neighbours have been given.
     passed: RefCell<NodeSet>,
 }
 
 impl<'a, G: Graph> Filtered<'a, G> {
-    /// The nodes of `matches`, as they lie in `graph`.
-    pub fn new(graph: &'a G, matches: &'a NodeSet) -> Result<Filtered<'a, G>> {
+    /// The nodes of `matches`, which are a `share` of all, as they lie in `graph`. A node has up to `degree` neighbours.
+    pub fn new(
+        graph: &'a G,
+        matches: &'a NodeSet,
+        share: f64,
+        degree: usize,
+    ) -> Result<Filtered<'a, G>> {
         let passed = RefCell::new(NodeSet::below(matches.room())?);
-        Ok(Filtered { graph, matches, passed })
+        let expected = (share * degree as f64).max(f64::MIN_POSITIVE);
+        let wanted = NEIGHBOURS_WANTED * degree as f64;
+        Ok(Filtered { graph, matches, wanted, expected, passed })
     }
+
+    /// Those neighbours that are to be passed by.
+    fn passed_by(&self, neighbours: &[u32]) -> Vec<u32> {
+        let missing = self.wanted - count(neighbours, self.matches) as f64;
+        let mut passed = self.passed.borrow_mut();
+        let others = neighbours.iter().copied();
+        let others = others.filter(|node| !self.matches.contains(*node) && passed.insert(*node));
+        others.take((missing / self.expected).ceil() as usize).collect()
+    }
+}
+
+fn count(nodes: &[u32], matches: &NodeSet) -> usize {
+    nodes.iter().filter(|node| matches.contains(**node)).count()
+}
+
+/// The share of nodes that count among those around `starts`, at one and two steps.
+pub fn share_around<G: Graph>(graph: &G, starts: &[u32], matches: &NodeSet) -> Result<f64> {
+    let mut near = Vec::new();
+    graph.neighbours_of_each(starts, 0, &mut near)?;
+    near.sort_unstable();
+    near.dedup();
+    let mut around = Vec::new();
+    graph.neighbours_of_each(&near, 0, &mut around)?;
+    Ok(count(&around, matches) as f64 / around.len().max(1) as f64)
 }
 
 impl<G: Graph> Graph for Filtered<'_, G> {
     fn neighbours(&self, node: u32, layer: u8, into: &mut Vec<u32>) -> Result<()> {
-        let mut passed = self.passed.borrow_mut();
         let from = into.len();
         self.graph.neighbours(node, layer, into)?;
-        let mut others = Vec::with_capacity(into.len() - from);
-        for neighbour in &into[from..] {
-            if !self.matches.contains(*neighbour) && passed.insert(*neighbour) {
-                others.push(*neighbour);
-            }
-        }
+        let others = self.passed_by(&into[from..]);
         self.graph.neighbours_of_each(&others, layer, into)?;
         let mut kept = from;
         for at in from..into.len() {

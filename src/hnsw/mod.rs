@@ -38,7 +38,9 @@ pub mod exact_order;
 pub mod insert;
 pub mod nearest;
 pub mod scan;
+pub mod scan_options;
 pub mod vacuum;
+pub mod walk_or_sweep;
 
 pub mod check;
 

@@ -26,16 +26,18 @@
 use std::collections::HashSet;
 
 use super::columns::{self, ColumnCondition};
-use super::graph::{Filtered, Graph, Neighbor, PageGraph};
+use super::graph::{Filtered, Graph, Neighbor, PageGraph, share_around};
 use super::insert::{any_live_node, expect_probe};
 use super::layout::BlockRole;
 use super::nearest::{NearCandidate, Nearest, compare, sort};
 use super::node_set::NodeSet;
 use super::page::{HnswMeta, HnswPageKind, NodeState, RowId, SlotView};
+use super::scan_options::ScanOptions;
 use super::search_layer::{LayerSearch, descend};
 use super::slots::read_meta;
 use super::space::Payload;
 use super::visited::Visited;
+use super::walk_or_sweep::WalkOrSweep;
 use crate::error::Result;
 use crate::pages::{HEADER_BYTES, PAGE_SIZE, Store};
 
@@ -57,19 +59,6 @@ impl ScanEffort {
         self.distances += other.distances;
         self.rows += other.rows;
     }
-}
-
-/// How a scan searches.
-#[derive(Clone, Copy, Debug)]
-pub struct ScanOptions {
-    /// How many nearest nodes the first walk finds.
-    pub ef_search: usize,
-    /// Whether the scan goes on after the first walk.
-    pub is_iterative: bool,
-    /// Nodes met after which the walk gives way to the sweep.
-    pub max_scan_tuples: usize,
-    /// Bytes for the walk, and for what a sweep sorts.
-    pub memory: usize,
 }
 
 /// How near a row is.
@@ -101,15 +90,8 @@ pub enum Probe {
     Anything(Nearness),
 }
 
-/// A node's visit costs as much as reading so many in order, about.
-const WALK_TO_SWEEP: usize = 6;
-/// Nodes that a walk visits for each of the nearest it finds, about.
-const VISITS: usize = 10;
 /// Rows that are put in order at once at first, where a sweep has found many.
 const FIRST_SORTED: usize = 64;
-/// Where so many nodes per ef_search and neighbour meet the conditions, or fewer, looking at
-/// all of them takes no longer than a walk.
-const MATCHES_TO_LOOK_AT: usize = 3;
 /// Nodes that are looked at between two looks at interrupts.
 const LOOKED_AT: usize = 256;
 /// The fewest rows that a sweep sorts at once.
@@ -250,7 +232,8 @@ impl Scan {
             return Ok(());
         };
         let graph = PageGraph::new(store, &shape);
-        if self.is_sweep_cheaper(store)? {
+        let choice = self.walk_or_sweep(store)?;
+        if choice.is_sweep_cheaper_from_the_start() {
             self.stage = ScanStage::Sweeping { after: None };
             return Ok(());
         }
@@ -267,7 +250,13 @@ impl Scan {
         match &self.matches {
             None => walk.begin(&graph, probe.bytes(), &starts, 0, self.ef, visited)?,
             Some(matches) => {
-                let graph = Filtered::new(&graph, matches)?;
+                let share_around = share_around(&graph, &starts, matches)?;
+                if choice.is_walk_in_vain(self.ef, share_around) {
+                    self.stage = ScanStage::Sweeping { after: None };
+                    return Ok(());
+                }
+                let degree = shape.degree.most(0);
+                let graph = Filtered::new(&graph, matches, choice.share(), degree)?;
                 walk.begin(&graph, probe.bytes(), &starts, 0, self.ef, visited)?;
             }
         }
@@ -279,10 +268,11 @@ impl Scan {
 
     fn wider_walk<S: Store>(&mut self, store: &S) -> Result<()> {
         self.ef += self.ef.div_ceil(2);
+        let choice = self.walk_or_sweep(store)?;
         if self.walk.is_exhausted()
             || self.walk.met() > self.options.max_scan_tuples
             || self.walk.bytes() > self.options.memory
-            || self.is_sweep_cheaper(store)?
+            || choice.is_sweep_cheaper(self.ef, self.walk.met())
         {
             self.stage = ScanStage::Sweeping { after: None };
             return Ok(());
@@ -294,7 +284,8 @@ impl Scan {
         match &self.matches {
             None => walk.widen(&graph, probe.bytes(), 0, self.ef, visited)?,
             Some(matches) => {
-                let graph = Filtered::new(&graph, matches)?;
+                let degree = shape.degree.most(0);
+                let graph = Filtered::new(&graph, matches, choice.share(), degree)?;
                 walk.widen(&graph, probe.bytes(), 0, self.ef, visited)?;
             }
         }
@@ -309,19 +300,10 @@ impl Scan {
         if is_final { self.ef } else { self.ef.div_ceil(2) }
     }
 
-    /// Whether a sweep should take over. How many rows will be asked for is not known, so a walk goes on until it has
-    /// cost as much as a sweep: then both together never cost more than twice what would have been best
-    /// (the rule for renting skis, Karlin and others, Algorithmica 3, 1988).
-    fn is_sweep_cheaper<S: Store>(&self, store: &S) -> Result<bool> {
-        if let Some(matches) = &self.matches {
-            let degree = self.meta.shape.degree.most(0);
-            return Ok(matches.len() <= MATCHES_TO_LOOK_AT * self.ef * degree);
-        }
-        let shape = &self.meta.shape;
-        let pages = shape.layout.data_pages(store.blocks()?) as usize;
-        let nodes = pages * shape.slots(HnswPageKind::Ground) as usize;
-        let visits = (self.ef * VISITS).max(self.walk.met());
-        Ok(self.options.is_iterative && visits * WALK_TO_SWEEP >= nodes)
+    /// What tells whether to walk.
+    fn walk_or_sweep<S: Store>(&self, store: &S) -> Result<WalkOrSweep> {
+        let matches = self.matches.as_ref().map(NodeSet::len);
+        WalkOrSweep::new(store, &self.meta.shape, self.options, matches)
     }
 
     /// Makes those of the `most` nearest ready that were not given.

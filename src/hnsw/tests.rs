@@ -1,6 +1,7 @@
 //! The whole index in memory: built, inserted into, searched, vacuumed, checked.
 
 mod changes;
+mod filters;
 mod inner_product;
 mod order;
 mod properties;
@@ -21,7 +22,8 @@ use super::page::{
     self, Degree, Filters, HnswMeta, HnswPageKind, IndexShape, NodePlace, NodeState, RowId,
     SlotView, VectorColumn,
 };
-use super::scan::{Nearness, Probe, Scan, ScanOptions, ScanQuery};
+use super::scan::{Nearness, Probe, Scan, ScanQuery};
+use super::scan_options::ScanOptions;
 use super::search_layer::SearchMemory;
 use super::slots::read_meta;
 use super::space::{DistanceMetric, Elements, Payload, Space, Storage};
@@ -56,8 +58,13 @@ impl Random {
     }
 }
 
-const OPTIONS: ScanOptions =
-    ScanOptions { ef_search: 60, is_iterative: true, max_scan_tuples: 20_000, memory: 1 << 22 };
+const OPTIONS: ScanOptions = ScanOptions {
+    ef_search: 60,
+    is_iterative: true,
+    max_scan_tuples: 20_000,
+    memory: 1 << 22,
+    share_kept: 1.0,
+};
 
 fn shape(metric: DistanceMetric, storage: Storage, dimensions: u32) -> IndexShape {
     let degree = Degree { m: 8, ef_construction: 48 };

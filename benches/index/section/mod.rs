@@ -5,6 +5,7 @@ mod build;
 mod curve;
 mod filter;
 mod growth;
+mod hybrid;
 mod insert;
 mod large;
 mod memory;
@@ -42,8 +43,10 @@ pub const SECTIONS: [Section; 10] = [
 ];
 
 /// What takes so long that it is to be named.
-const ONLY_NAMED: [Section; 1] =
-    [Section { name: "large", title: "Many millions of rows", run: large::run }];
+const ONLY_NAMED: [Section; 2] = [
+    Section { name: "large", title: "Many millions of rows", run: large::run },
+    Section { name: "hybrid", title: "By vector and by words", run: hybrid::run },
+];
 
 fn all() -> impl Iterator<Item = Section> {
     SECTIONS.into_iter().chain(ONLY_NAMED)

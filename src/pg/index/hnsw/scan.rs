@@ -6,11 +6,12 @@ use pgrx::prelude::*;
 
 use super::insert::pointer_of;
 use super::rescore::Rescorer;
-use super::{filter, value};
+use super::{filter, scan_nodes, value};
 use crate::error::{Error, ErrorKind, Result};
 use crate::hnsw::columns::ColumnCondition;
 use crate::hnsw::exact_order::ExactOrder;
-use crate::hnsw::scan::{Nearness, Probe, Scan, ScanEffort, ScanOptions, ScanQuery};
+use crate::hnsw::scan::{Nearness, Probe, Scan, ScanEffort, ScanQuery};
+use crate::hnsw::scan_options::ScanOptions;
 use crate::hnsw::slots::read_meta;
 use crate::hnsw::visited::Visited;
 use crate::pg::index::access_method;
@@ -152,7 +153,8 @@ unsafe fn begin(scan: pg_sys::IndexScanDesc, pages: &Pages) -> Result<Scan> {
         let conditions = conditions(scan)?;
         let visited = VISITED.with_borrow_mut(Vec::pop).unwrap_or_default();
         access_method::count_scan(scan);
-        Scan::begin(pages, ScanQuery { probe, conditions }, options(), visited)
+        let options = ScanOptions { share_kept: share_kept(scan), ..options() };
+        Scan::begin(pages, ScanQuery { probe, conditions }, options, visited)
     }
 }
 
@@ -195,7 +197,24 @@ fn options() -> ScanOptions {
         is_iterative: guc::hnsw_iterative_scan().is_iterative(),
         max_scan_tuples: guc::hnsw_max_scan_tuples(),
         memory: (work_mem * guc::hnsw_scan_mem_multiplier()) as usize,
+        share_kept: 1.0,
     }
+}
+
+/// The share of the index's rows that the query keeps, as the planner estimates it.
+///
+/// # Safety
+///
+/// `scan` is a scan of ours under way.
+unsafe fn share_kept(scan: pg_sys::IndexScanDesc) -> f64 {
+    let Some(node) = scan_nodes::node_of(scan) else { return 1.0 };
+    // SAFETY: by this function's contract index and node are there.
+    let (kept, all) = unsafe {
+        let index = (*(*scan).indexRelation).rd_rel;
+        ((*(*node).ss.ps.plan).plan_rows, f64::from((*index).reltuples))
+    };
+    // -1 is for "never analysed".
+    if all > 0.0 { (kept / all).clamp(0.0, 1.0) } else { 1.0 }
 }
 
 /// What a scan and those before it in the same plan have cost, as EXPLAIN says it.
