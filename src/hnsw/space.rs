@@ -341,6 +341,7 @@ impl Space {
     }
 
     /// The distance of two payloads, for comparing: Euclidean distances are squared.
+    #[inline]
     #[must_use]
     pub fn distance(&self, a: &[u8], b: &[u8]) -> f32 {
         (match (self.storage, self.metric) {
@@ -362,6 +363,7 @@ impl Space {
         }) as f32
     }
 
+    #[inline]
     fn dot(&self, a: &[u8], b: &[u8]) -> f64 {
         match self.storage {
             Storage::Float32 => vector::dot_f32(floats(a), floats(b)),
@@ -373,6 +375,7 @@ impl Space {
     }
 
     /// How well a payload fits the vector that it stands for.
+    #[inline]
     #[must_use]
     pub fn fit(&self, payload: &[u8]) -> Fit {
         match self.storage {
@@ -388,6 +391,7 @@ impl Space {
     /// The residuals bound what the forms lost: by the triangle inequality for L2 and L1, by
     /// Cauchy and Schwarz for the dot product. A further allowance is for rounding, here and
     /// in the operator, whose sums are in single precision.
+    #[inline]
     #[must_use]
     pub fn lower_bound(&self, a: Fit, b: Fit, distance: f32) -> f64 {
         let distance = f64::from(distance);
@@ -452,6 +456,7 @@ fn encode_sq8(numbers: &[f32], bytes: &mut [u8]) {
 }
 
 /// `Σ (oa + sa ca) (ob + sb cb)`, from the dot product of the codes, which are padded with zeros.
+#[inline]
 fn dot_sq8(a: &[u8], b: &[u8], dimensions: f64) -> f64 {
     let dot = f64::from(vector::dot_codes(codes(a), codes(b), sum_of_codes(b)));
     let part = |payload, at| f64::from(number(payload, at));
@@ -475,10 +480,12 @@ fn half(x: f32) -> f16 {
     f16::from_f32(x.clamp(f16::MIN.to_f32(), f16::MAX.to_f32()))
 }
 
+#[inline]
 pub(super) fn number(payload: &[u8], at: usize) -> f32 {
     f32::from_ne_bytes([payload[at], payload[at + 1], payload[at + 2], payload[at + 3]])
 }
 
+#[inline]
 fn sum_of_codes(payload: &[u8]) -> i32 {
     i32::from_ne_bytes([payload[16], payload[17], payload[18], payload[19]])
 }
@@ -491,6 +498,7 @@ fn halves(payload: &[u8]) -> &[f16] {
     bytemuck::cast_slice(&payload[FLOAT_HEADER..])
 }
 
+#[inline]
 fn codes(payload: &[u8]) -> &[i8] {
     bytemuck::cast_slice(&payload[SQ8_HEADER..])
 }
