@@ -107,6 +107,7 @@ const QUESTIONS: &[&str] = &[
     "SELECT rag_answer_details('When does the harbour open?', 'vk')",
     "SELECT rag_answer_stream('When does the harbour open?', 'vk')",
     "SELECT rag_context('harbour', 'vk')",
+    "SELECT rag_graph('Where is Bath?', 'vk')",
     "SELECT rag_prompt('harbour', 'vk')",
     "SELECT rag_explain('harbour', 'vk')",
     "SELECT rag_retrieve_batch(ARRAY['harbour', 'boats'], 'vk')",
@@ -185,7 +186,7 @@ fn nobody_runs_what_a_stranger_has_laid_out() {
         run(&mut owner, "CREATE TABLE vk (id varchar(20) PRIMARY KEY, body text, m varchar(10), c char(4), d date,
                  t timestamptz, n numeric(8, 2), s name, e mood, b boolean, u uuid, i integer, l bigint,
                  f real, z label, a text[], w vector(2))");
-        run(&mut owner, "INSERT INTO vk VALUES ('a', 'The harbour opens at seven.', 'sea', 'ab', '2020-01-02',
+        run(&mut owner, "INSERT INTO vk VALUES ('a', 'The harbour of Bath opens at seven.', 'sea', 'ab', '2020-01-02',
                  '2020-01-02', 1.5, 'bob', 'calm', true, 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11', 3, 4, 0.5, 'x',
                  '{p,q}', '[1,2]'), ('b', 'Boats lie at the quay.', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
                  NULL, NULL, NULL, NULL, NULL, NULL)");
@@ -196,7 +197,8 @@ fn nobody_runs_what_a_stranger_has_laid_out() {
         run(
             &mut owner,
             "SELECT rag_create_pipeline('vk', 'body', refresh => 'sync', chunking => '{\"by\": \"markdown\"}',
-                 metadata => '{m,c,d,t,n,s,e,b,u,i,l,f,z,a,w}', options => '{\"contextual\": true}')",
+                 metadata => '{m,c,d,t,n,s,e,b,u,i,l,f,z,a,w}',
+                 options => '{\"contextual\": true, \"graph\": {\"entities\": \"rules\"}}')",
         );
         assert_nothing_is_hooked(&mut admin);
         for (name, client) in [(role, &mut owner), ("reader", &mut reader)] {
