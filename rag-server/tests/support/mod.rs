@@ -64,7 +64,7 @@ const TRAPS: &str = "
             ['=', 'text[]', 'text[]'], ['=', 'oid', 'regclass'], ['=', 'regclass', 'oid'], ['=', '\"char\"', 'text'],
             ['->>', 'jsonb', 'jsonb'], ['~~', 'name', 'name'], ['!~~', 'name', 'name']]
         LOOP
-            EXECUTE format('CREATE FUNCTION trap(%s, %s) RETURNS boolean LANGUAGE plpgsql AS '
+            EXECUTE format('CREATE OR REPLACE FUNCTION trap(%s, %s) RETURNS boolean LANGUAGE plpgsql AS '
                 '$f$ BEGIN RAISE EXCEPTION ''code of a stranger runs as %%'', current_user; END $f$', types[2], types[3]);
             EXECUTE format('CREATE OPERATOR %s (FUNCTION = trap, LEFTARG = %s, RIGHTARG = %s)', types[1], types[2], types[3]);
         END LOOP;
