@@ -162,7 +162,7 @@ impl Walk {
     #[must_use]
     pub fn best(&self, known: &HashSet<i64>, most: usize) -> Vec<WalkedChunk> {
         let (mut kept, mut new): (Vec<ScoredChunk>, Vec<ScoredChunk>) =
-            self.scored.iter().partition(|it| known.contains(&it.chunk_id));
+            self.scored.iter().copied().partition(|it| known.contains(&it.chunk_id));
         let order = |a: &ScoredChunk, b: &ScoredChunk| {
             b.score.total_cmp(&a.score).then(a.chunk_id.cmp(&b.chunk_id))
         };

@@ -242,7 +242,8 @@ impl Search {
         let of_others = self.naming_exactly(graph, &names, most)?;
         let places: HashMap<&str, usize> = (0..).zip(norms).map(|(at, norm)| (*norm, at)).collect();
         for (norm, other) in &others {
-            let of_other = names.binary_search(&other.as_str()).map_or(&[][..], |at| &of_others[at]);
+            let found = names.binary_search(&other.as_str());
+            let of_other = found.map_or(&[][..], |at| of_others[at].as_slice());
             if let Some(at) = places.get(norm.as_str()) {
                 chunks[*at].extend(of_other);
                 chunks[*at].sort_unstable();
