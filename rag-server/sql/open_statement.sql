@@ -21,7 +21,7 @@ SELECT pg_catalog.format(
             CASE WHEN p.key_columns OPERATOR(pg_catalog.=) 1 THEN 'v.%1$I %3$s $1::pg_catalog.text::%4$s'
                  ELSE 'v.%1$I %3$s ($1::pg_catalog.text::pg_catalog.jsonb OPERATOR(pg_catalog.->>) %2$L::pg_catalog.text)::%4$s' END,
             a.attname, pg_catalog.substr(a.attname::pg_catalog.text, pg_catalog.length('source_') OPERATOR(pg_catalog.+) 1),
-            COALESCE(equal.operator, 'OPERATOR(pg_catalog.=)'), pg_catalog.format_type(base.oid, -1)),
+            COALESCE(equal.operator, 'OPERATOR(pg_catalog.=)'), pg_catalog.format_type(base.oid, '-1')),
         ' AND ' ORDER BY a.attnum))
 FROM rag.pipeline AS p
 JOIN pg_catalog.pg_attribute AS a
