@@ -29,7 +29,8 @@ pub enum GraphPart {
 impl Settings {
     /// Reads the command line; `chunks` are as many as there are where it names no number.
     pub fn parse(chunks: usize) -> Result<Settings, lexopt::Error> {
-        let mut settings = Settings { chunks, embedded: 20_000, questions: 300, graph: GraphPart::Off };
+        let mut settings =
+            Settings { chunks, embedded: 20_000, questions: 300, graph: GraphPart::Off };
         let mut parser = lexopt::Parser::from_env();
         while let Some(argument) = parser.next()? {
             match argument {

@@ -37,16 +37,19 @@ pub fn measure(
 
 fn grow(client: &mut Client, report: &mut Report) -> Result<()> {
     let started = Instant::now();
-    let alter = r#"SELECT rag_alter_pipeline('doc', options => '{"graph": {"entities": "rules"}}')"#;
+    let alter =
+        r#"SELECT rag_alter_pipeline('doc', options => '{"graph": {"entities": "rules"}}')"#;
     client.batch_execute(alter)?;
     client.batch_execute("CALL rag_run('doc')")?;
     let grown = started.elapsed().as_secs_f64();
     client.batch_execute("VACUUM (ANALYZE) doc_rag_chunks")?;
     client.batch_execute("VACUUM (ANALYZE) doc_rag_chunks_mentions")?;
-    let query = "SELECT (SELECT count(*) FROM doc_rag_chunks), count(*) FROM doc_rag_chunks_mentions";
+    let query =
+        "SELECT (SELECT count(*) FROM doc_rag_chunks), count(*) FROM doc_rag_chunks_mentions";
     let row = client.query_one(query, &[])?;
     let [chunks, mentions] = [0, 1].map(|at| row.get::<_, i64>(at));
-    report.note(&format!("a graph of {mentions} mentions in {chunks} chunks, made in {grown:.0} s"));
+    report
+        .note(&format!("a graph of {mentions} mentions in {chunks} chunks, made in {grown:.0} s"));
     Ok(())
 }
 
@@ -60,7 +63,8 @@ struct Side {
 impl Side {
     fn start(cluster: &Cluster) -> Result<Side> {
         let mut client = cluster.connect();
-        let query = "SELECT chunk_id, content FROM rag_retrieve($1, k => 10, options => $2::text::jsonb)";
+        let query =
+            "SELECT chunk_id, content FROM rag_retrieve($1, k => 10, options => $2::text::jsonb)";
         let statement = client.prepare(query)?;
         Ok(Side { client, statement, times: Vec::new() })
     }

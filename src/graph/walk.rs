@@ -134,8 +134,7 @@ impl Walk {
         for WalkSeed { chunk_id, weight, .. } in seeds {
             *restart.entry(*chunk_id).or_default() += (1.0 - DAMPING) * weight;
         }
-        let step: Vec<f64> =
-            self.hubs.iter().map(|hub| DAMPING * hub.there / hub.count).collect();
+        let step: Vec<f64> = self.hubs.iter().map(|hub| DAMPING * hub.there / hub.count).collect();
         let mut first = 0;
         for of_chunk in self.visits.chunk_by(|a, b| a.0 == b.0) {
             let chunk_id = of_chunk[0].0;
@@ -153,7 +152,8 @@ impl Walk {
     /// Whether it comes to any chunk from another one or the question.
     #[must_use]
     pub fn goes_anywhere(&self) -> bool {
-        let is_foreign = |(chunk_id, hub): &(i64, u32)| self.hubs[*hub as usize].foreign(*chunk_id) > 0.0;
+        let is_foreign =
+            |(chunk_id, hub): &(i64, u32)| self.hubs[*hub as usize].foreign(*chunk_id) > 0.0;
         self.visits.iter().any(is_foreign)
     }
 

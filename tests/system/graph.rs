@@ -153,8 +153,7 @@ fn a_walk_comes_to_the_rows_that_a_plain_join_finds() {
                  WHEN n = 131 THEN 'it is said that the Common Blue Finch (CBF) sang.'
                  WHEN n % 2 = 0 THEN 'it is said that CBF slept.'
                  ELSE 'it is said that the Common Blue Finch walked.' END
-             FROM generate_series(131, 190) AS n;
-             INSERT INTO band VALUES (191, 'Später spielte Zoë Müller mit Ünal Çelik.'), (192, 'Heute sang Zoë Müller.');",
+             FROM generate_series(131, 190) AS n;",
         )
         .unwrap();
     client.batch_execute(CREATE).unwrap();
@@ -174,6 +173,12 @@ fn a_walk_comes_to_the_rows_that_a_plain_join_finds() {
         assert_eq!(come_to, joined, "{name}");
         assert_eq!(joined.split_whitespace().count(), rows, "{name}");
     }
+    client
+        .batch_execute(
+            "INSERT INTO band VALUES (191, 'Später spielte Zoë Müller mit Ünal Çelik.'), (192, 'Heute sang Zoë Müller.')",
+        )
+        .unwrap();
+    wait(&mut client);
     let by_name = "SELECT count(*) FROM rag_retrieve('Mit wem spielte Ünal Çelik?', k => 100)
                    WHERE source_key = '192' AND via = ARRAY['Zoë Müller']";
     assert_eq!(count(&mut client, by_name), 1);
@@ -190,7 +195,7 @@ fn paths_begin_at_the_first_names_of_a_long_question() {
     let mut check = |names: i64, expected: bool| {
         let query = "SELECT count(*) FROM rag_graph((
             SELECT string_agg(initcap(translate(n::text, '0123456789', 'abcdefghij')) || ' Nemo', ', ')
-            FROM generate_series(1000, 999 + $1) AS n) || ', Gong')";
+            FROM generate_series(1000, 999 + $1::bigint) AS n) || ', Gong')";
         let found: i64 = client.query_one(query, &[&names]).unwrap().get(0);
         assert_eq!(found > 0, expected, "behind {names} others");
     };
