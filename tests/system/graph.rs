@@ -184,25 +184,6 @@ fn a_walk_comes_to_the_rows_that_a_plain_join_finds() {
     assert_eq!(count(&mut client, by_name), 1);
 }
 
-/// What a path could begin at is bounded: each name may lead to a thousand others.
-#[test]
-fn paths_begin_at_the_first_names_of_a_long_question() {
-    let Some(cluster) = Cluster::start(&[]) else { return };
-    let mut client = cluster.connect();
-    client.batch_execute(SETUP).unwrap();
-    client.batch_execute(CREATE).unwrap();
-    wait(&mut client);
-    let mut check = |names: i64, expected: bool| {
-        let query = "SELECT count(*) FROM rag_graph((
-            SELECT string_agg(initcap(translate(n::text, '0123456789', 'abcdefghij')) || ' Nemo', ', ')
-            FROM generate_series(1000, 999 + $1::bigint) AS n) || ', Gong')";
-        let found: i64 = client.query_one(query, &[&names]).unwrap().get(0);
-        assert_eq!(found > 0, expected, "behind {names} others");
-    };
-    check(100, true);
-    check(250, false);
-}
-
 /// Has a transaction that has read the table `first` go on with all of a pipeline over `band` that has a graph with relations,
 /// while `alteration`, arguments of `rag_alter_pipeline`, waits for that table; and has the alteration be done then.
 pub fn assert_waits_without_locks(cluster: &Cluster, first: &str, alteration: &str) {

@@ -32,9 +32,6 @@ const HOPS: i32 = 2;
 /// Paths where nothing says how many.
 const PATHS: i32 = 10;
 
-/// Names of a question that paths begin at, the first ones.
-const MOST_STARTS: usize = 200;
-
 /// What a pipeline's chunks name.
 #[derive(Clone)]
 pub struct EntityGraph {
@@ -156,7 +153,6 @@ impl EntityGraph {
                 starts.push(NamedEntity { norm, name });
             }
         }
-        starts.truncate(MOST_STARTS);
         starts
     }
 }
