@@ -1,7 +1,7 @@
 //! # How long does a question take, beside the same by hand?
 //!
 //! ```text
-//! make bench-latency ARGS="[--chunks N] [--embedded N] [--questions N]"
+//! make bench-latency ARGS="[--chunks N] [--embedded N] [--questions N] [--graph | --only-graph]"
 //! ```
 //!
 //! Short passages of the judged sets become a pipeline and, with the same texts and vectors, a table as
@@ -20,7 +20,9 @@
 //! their texts. So this says how long something takes and not how good it is. `--embedded` as large as
 //! `--chunks` has all of them embedded.
 //!
-//! Then a hundred questions are looked up by `rag_retrieve_batch` and one by one, none of which the server has seen.
+//! Then a hundred questions are looked up by `rag_retrieve_batch` and one by one, none of which the server has seen. With
+//! `--graph` the pipeline gets a graph at last, and questions are asked without a walk over it and with one; with `--only-graph`
+//! nothing else is asked.
 //!
 //! The server runs in a temporary folder (`TMPDIR`) with the PostgreSQL that `PG_RAG_PG_CONFIG` names.
 //! The sets are those of `$PG_RAG_DATA` (default `../shared/data`).
@@ -46,6 +48,7 @@ mod by_hand;
 mod settings;
 mod tables;
 mod texts;
+mod walk;
 
 use std::time::Instant;
 
@@ -54,7 +57,7 @@ use postgres::{Client, Statement};
 use by_hand::{ByHand, Words};
 use cluster::Cluster;
 use report::{Report, Table, gain};
-use settings::Settings;
+use settings::{GraphPart, Settings};
 use texts::Texts;
 
 /// What went wrong, in the words of whoever noticed.
@@ -79,9 +82,16 @@ fn main() -> Result<()> {
     report.note(&machine::description());
     let texts = Texts::read(&folder, settings.chunks)?;
     fill(&cluster, &texts, &settings, &mut report)?;
-    let sides = measure(&cluster, &texts.questions, settings.questions)?;
-    show(&sides, &mut report);
-    batch::measure(&cluster, &texts.questions, &mut report)
+    if settings.graph != GraphPart::Alone {
+        tables::copy_by_hand(&mut cluster.connect())?;
+        let sides = measure(&cluster, &texts.questions, settings.questions)?;
+        show(&sides, &mut report);
+        batch::measure(&cluster, &texts.questions, &mut report)?;
+    }
+    match settings.graph {
+        GraphPart::Off => Ok(()),
+        _ => walk::measure(&cluster, &texts.questions, settings.questions, &mut report),
+    }
 }
 
 fn fill(cluster: &Cluster, texts: &Texts, settings: &Settings, report: &mut Report) -> Result<()> {
@@ -89,8 +99,7 @@ fn fill(cluster: &Cluster, texts: &Texts, settings: &Settings, report: &mut Repo
     client.batch_execute("CREATE EXTENSION pg_rag CASCADE")?;
     let started = Instant::now();
     tables::fill(&mut client, &texts.passages, settings.embedded)?;
-    tables::copy_by_hand(&mut client)?;
-    let chunks: i64 = client.query_one("SELECT count(*) FROM by_hand", &[])?.get(0);
+    let chunks: i64 = client.query_one("SELECT count(*) FROM doc_rag_chunks", &[])?.get(0);
     report.note(&format!(
         "{chunks} chunks, {} of them as they stand in a document, {} embedded, made in {:.0} s",
         texts.natural,

@@ -8,17 +8,29 @@ use lexopt::prelude::*;
 /// --chunks N     chunks in a table
 /// --embedded N   so many of all by the model, 20000; the others' vectors are made of these
 /// --questions N  how many are asked, 300
+/// --graph        what a walk over a graph adds, at last
+/// --only-graph   and nothing else
 /// ```
 pub struct Settings {
     pub chunks: usize,
     pub embedded: usize,
     pub questions: usize,
+    pub graph: GraphPart,
+}
+
+/// Whether it is measured what a walk over a graph adds.
+#[derive(Clone, Copy, PartialEq)]
+pub enum GraphPart {
+    Off,
+    Last,
+    Alone,
 }
 
 impl Settings {
     /// Reads the command line; `chunks` are as many as there are where it names no number.
     pub fn parse(chunks: usize) -> Result<Settings, lexopt::Error> {
-        let mut settings = Settings { chunks, embedded: 20_000, questions: 300 };
+        let mut settings =
+            Settings { chunks, embedded: 20_000, questions: 300, graph: GraphPart::Off };
         let mut parser = lexopt::Parser::from_env();
         while let Some(argument) = parser.next()? {
             match argument {
@@ -26,6 +38,8 @@ impl Settings {
                 Long("bench") => {}
                 Long("chunks") => settings.chunks = parser.value()?.parse()?,
                 Long("embedded") => settings.embedded = parser.value()?.parse()?,
+                Long("graph") => settings.graph = GraphPart::Last,
+                Long("only-graph") => settings.graph = GraphPart::Alone,
                 Long("questions") => settings.questions = parser.value()?.parse()?,
                 other => return Err(other.unexpected()),
             }

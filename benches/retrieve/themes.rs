@@ -1,8 +1,8 @@
 //! Questions for the whole of a chapter: how much of it is read with summaries of trees and without, at equal tokens.
 //!
 //! The set is made of the manual of PostgreSQL by section: the sections whose keys begin alike are a chapter, and each
-//! chapter is a row. Of each two questions are asked, for an overview of what its title says and for its main points. What
-//! an answer is to cover are the sections of the chapter to which the index of the manual points, which its authors judged worth
+//! chapter is a row. Of each three questions are asked: for an overview of what its title says, for its main points and for a
+//! summary. What an answer is to cover are the sections of the chapter to which the index of the manual points, which its authors judged worth
 //! finding. One is covered where something of it is read: a chunk, or a sentence that a summary quotes.
 //!
 //! How summaries are chosen was tuned on every second chapter, and is judged on the others.
@@ -27,7 +27,8 @@ const SECTIONS: RangeInclusive<usize> = 5..=45;
 const FEWEST_JUDGED: usize = 3;
 
 /// What is asked of a chapter, with X in the place of its title.
-const QUESTIONS: [&str; 2] = ["Give an overview of X.", "What are the main points of X?"];
+const QUESTIONS: [&str; 3] =
+    ["Give an overview of X.", "What are the main points of X?", "Summarize X."];
 
 /// Tokens that are read for a question.
 const BUDGETS: [i32; 3] = [250, 500, 1000];
@@ -42,13 +43,18 @@ struct Chapter {
 }
 
 /// What is compared; the first is what the others are compared with.
-fn ways(tokens: i32) -> Vec<(&'static str, Value)> {
-    let way = |name, retrieve| (name, json!({"retrieve": retrieve, "context": {"tokens": tokens}}));
-    vec![
-        way("hybrid", json!({"tree": "off"})),
-        way("tree", json!({"tree": "on"})),
-        way("tree, beam 2", json!({"tree": "on", "tree_beam": 2})),
-    ]
+const WAYS: [(&str, &str); 3] = [
+    ("chunks alone", r#"{"tree": "off"}"#),
+    ("with summaries", r#"{"tree": "on"}"#),
+    ("tree_beam 2", r#"{"tree": "on", "tree_beam": 2}"#),
+];
+
+/// What was read for the questions of some chapters in one way, a number each.
+struct Reading {
+    /// The share of the chapter's judged sections that is covered.
+    covered: Vec<f64>,
+    /// The share of what was read that is of the chapter.
+    own: Vec<f64>,
 }
 
 /// Makes the set and prints what is covered of it.
@@ -61,47 +67,52 @@ pub fn measure(cluster: &Cluster, folder: &Path, report: &mut Report) -> Result<
         chapters.iter().filter(|it| it.judged.len() >= FEWEST_JUDGED).collect();
     let judged: usize = asked.iter().map(|it| it.judged.len()).sum();
     report.note(&format!("{} chapters, {judged} sections that are to be covered", asked.len()));
+    let [alone, with, beam] = WAYS.map(|(name, _)| name);
+    let mut covered = Table::new(["questions", "tokens read", alone, with, beam]);
+    let mut own = Table::new(["questions", "tokens read", alone, with, beam]);
     for (half, first) in [("tuned", 0), ("kept", 1)] {
         let chapters: Vec<&Chapter> = asked.iter().copied().skip(first).step_by(2).collect();
-        let questions = chapters.len() * QUESTIONS.len();
-        report.note(&format!("{half}: {} chapters, {questions} questions", chapters.len()));
-        report.table(&compared(&mut client, &chapters)?);
+        let questions = format!("{half}, {}", chapters.len() * QUESTIONS.len());
+        for tokens in BUDGETS {
+            let [first, second, third] = readings(&mut client, &chapters, tokens)?;
+            let row = |cells: [String; 3]| {
+                let [one, two, three] = cells;
+                [questions.clone(), tokens.to_string(), one, two, three]
+            };
+            let [two, three] = [&second, &third].map(|it| beside(&it.covered, &first.covered));
+            covered.row(row([format!("{:.3}", mean(&first.covered)), two, three]));
+            own.row(row([&first, &second, &third].map(|it| format!("{:.3}", mean(&it.own)))));
+        }
     }
+    report.note(
+        "mean share of the sections that is covered, and for how many questions it is more and less than with chunks alone",
+    );
+    report.table(&covered);
+    report.note("mean share of what is read that is of the chapter");
+    report.table(&own);
     Ok(())
 }
 
-/// What is covered of some chapters in each way, and for how many questions that is more or less than in the first.
-fn compared(client: &mut Client, chapters: &[&Chapter]) -> Result<Table> {
-    let mut table =
-        Table::new(["tokens", "way", "sections covered", "of its chapter", "better", "worse"]);
-    for tokens in BUDGETS {
-        let mut first: Vec<f64> = Vec::new();
-        for (name, options) in ways(tokens) {
-            let asked = chapters.iter().flat_map(|it| QUESTIONS.map(|words| (*it, words)));
-            let read = asked.map(|(chapter, words)| read(client, chapter, words, &options));
-            let shares = read.collect::<Result<Vec<(f64, f64)>>>()?;
-            let covered: Vec<f64> = shares.iter().map(|(covered, _)| *covered).collect();
-            let own: Vec<f64> = shares.iter().map(|(_, own)| *own).collect();
-            let count = |is: fn(f64, f64) -> bool| match first.is_empty() {
-                true => String::new(),
-                false => {
-                    covered.iter().zip(&first).filter(|(a, b)| is(**a, **b)).count().to_string()
-                }
-            };
-            table.row([
-                tokens.to_string(),
-                name.to_owned(),
-                format!("{:.3}", mean(&covered)),
-                format!("{:.3}", mean(&own)),
-                count(|a, b| a > b),
-                count(|a, b| a < b),
-            ]);
-            if first.is_empty() {
-                first = covered;
-            }
-        }
-    }
-    Ok(table)
+/// What is read for the questions of some chapters in each way.
+fn readings(client: &mut Client, chapters: &[&Chapter], tokens: i32) -> Result<[Reading; 3]> {
+    let mut reading = |retrieve: &str| -> Result<Reading> {
+        let retrieve: Value = serde_json::from_str(retrieve)?;
+        let options = json!({"retrieve": retrieve, "context": {"tokens": tokens}});
+        let asked = chapters.iter().flat_map(|it| QUESTIONS.map(|words| (*it, words)));
+        let read = asked.map(|(chapter, words)| read(client, chapter, words, &options));
+        let (covered, own) = read.collect::<Result<Vec<(f64, f64)>>>()?.into_iter().unzip();
+        Ok(Reading { covered, own })
+    };
+    let [alone, with, beam] = WAYS.map(|(_, retrieve)| reading(retrieve));
+    Ok([alone?, with?, beam?])
+}
+
+/// The mean of some shares, and how many are greater and less than those of the same questions.
+fn beside(shares: &[f64], first: &[f64]) -> String {
+    let count = |is: fn(&f64, &f64) -> bool| {
+        shares.iter().zip(first).filter(|(share, first)| is(share, first)).count()
+    };
+    format!("{:.3} ({}, {})", mean(shares), count(f64::gt), count(f64::lt))
 }
 
 /// The chapters of a manual, a row each, in the order of their keys.

@@ -49,7 +49,7 @@ use postgres::{Client, Statement};
 use cluster::Cluster;
 use report::{Report, Table};
 use sets::Set;
-use settings::Settings;
+use settings::{GraphPart, Settings};
 use texts::Texts;
 
 /// What went wrong, in the words of whoever noticed.
@@ -74,6 +74,9 @@ fn main() -> Result<()> {
         eprintln!("{error}");
         std::process::exit(2);
     });
+    if settings.graph != GraphPart::Off {
+        return Err("a pipeline over shards has no graph: leave --graph to bench-latency".into());
+    }
     let Some(folder) = sets::folder() else {
         println!("skipped: no judged data; set PG_RAG_DATA");
         return Ok(());

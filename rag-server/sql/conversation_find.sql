@@ -6,17 +6,17 @@
 WITH begun AS MATERIALIZED (
     SELECT s.title, s.place::pg_catalog.int4 AS place, r.oid AS owner
     FROM pg_catalog.unnest($1) WITH ORDINALITY AS s (title, place)
-    JOIN pg_catalog.pg_roles AS r ON r.rolname = CURRENT_USER
-    WHERE EXISTS (SELECT FROM rag.conversation AS c WHERE c.title = s.title AND c.owner_id = r.oid)
+    JOIN pg_catalog.pg_roles AS r ON r.rolname OPERATOR(pg_catalog.=) CURRENT_USER
+    WHERE EXISTS (SELECT FROM rag.conversation AS c WHERE c.title OPERATOR(pg_catalog.=) s.title AND c.owner_id OPERATOR(pg_catalog.=) r.oid)
     ORDER BY s.place
     LIMIT 20
 )
 SELECT c.id
 FROM begun AS b
-JOIN rag.conversation AS c ON c.title = b.title AND c.owner_id = b.owner
-WHERE ($2)[b.place:] = (SELECT pg_catalog.array_agg(pg_catalog.btrim(t.question, E' \n\t\r') ORDER BY t.id)
-                      FROM rag.conversation_turn AS t WHERE t.conversation = c.id)
-  AND ($3)[b.place:] = (SELECT pg_catalog.array_agg(pg_catalog.btrim(t.answer, E' \n\t\r') ORDER BY t.id)
-                      FROM rag.conversation_turn AS t WHERE t.conversation = c.id)
+JOIN rag.conversation AS c ON c.title OPERATOR(pg_catalog.=) b.title AND c.owner_id OPERATOR(pg_catalog.=) b.owner
+WHERE ($2)[b.place:] OPERATOR(pg_catalog.=) (SELECT pg_catalog.array_agg(pg_catalog.btrim(t.question, E' \n\t\r') ORDER BY t.id)
+                                           FROM rag.conversation_turn AS t WHERE t.conversation OPERATOR(pg_catalog.=) c.id)
+  AND ($3)[b.place:] OPERATOR(pg_catalog.=) (SELECT pg_catalog.array_agg(pg_catalog.btrim(t.answer, E' \n\t\r') ORDER BY t.id)
+                                           FROM rag.conversation_turn AS t WHERE t.conversation OPERATOR(pg_catalog.=) c.id)
 ORDER BY b.place, c.created_at DESC
 LIMIT 1

@@ -5,9 +5,9 @@ SELECT p.name, p.source::pg_catalog.text AS source,
        pg_catalog.date_part('epoch', p.created_at)::pg_catalog.int8 AS created,
        ARRAY(SELECT a.attname::pg_catalog.text
              FROM pg_catalog.pg_attribute AS a
-             WHERE a.attrelid = p.view AND NOT a.attisdropped
-               AND a.attnum > (SELECT t.attnum FROM pg_catalog.pg_attribute AS t WHERE t.attrelid = p.view AND t.attname = 'token_count')
-               AND a.attnum < (SELECT e.attnum FROM pg_catalog.pg_attribute AS e WHERE e.attrelid = p.view AND e.attname = 'embedding')
+             WHERE a.attrelid OPERATOR(pg_catalog.=) p.view::pg_catalog.oid AND NOT a.attisdropped
+               AND a.attnum OPERATOR(pg_catalog.>) (SELECT t.attnum FROM pg_catalog.pg_attribute AS t WHERE t.attrelid OPERATOR(pg_catalog.=) p.view::pg_catalog.oid AND t.attname OPERATOR(pg_catalog.=) 'token_count')
+               AND a.attnum OPERATOR(pg_catalog.<) (SELECT e.attnum FROM pg_catalog.pg_attribute AS e WHERE e.attrelid OPERATOR(pg_catalog.=) p.view::pg_catalog.oid AND e.attname OPERATOR(pg_catalog.=) 'embedding')
              ORDER BY a.attnum) AS filters
 FROM rag.pipeline AS p
 WHERE p.name IS NOT NULL

@@ -34,19 +34,20 @@ SELECT pg_catalog.pg_extension_config_dump('rag.tool_definition_id_seq', '');
 -- PostgreSQL read them as the caller would fail where the caller may not use the schema of one.
 CREATE VIEW rag.tool WITH (security_barrier = true) AS
 SELECT DISTINCT ON (t.name) t.name, p.oid::regprocedure AS function, t.description, t.owner, t.created_at
-FROM pg_roles AS me
+FROM pg_catalog.pg_roles AS me
 JOIN rag.tool_definition AS t ON rag.trusts(me.oid, t.owner_id)
-JOIN (pg_proc AS p JOIN pg_namespace AS n ON n.oid = p.pronamespace)
-  ON format('%I.%I', n.nspname, p.proname) = left(t.function, -length(substring(t.function FROM '\([^(]*$')))
+JOIN (pg_catalog.pg_proc AS p JOIN pg_catalog.pg_namespace AS n ON n.oid = p.pronamespace)
+  ON pg_catalog.format('%I.%I', n.nspname, p.proname)
+     = pg_catalog.left(t.function, -pg_catalog.length(substring(t.function FROM '\([^(]*$')))
 WHERE me.rolname = current_user
-  AND t.function = format('%I.%I(%s)', n.nspname, p.proname, (
-      SELECT string_agg(format('%I.%I', s.nspname, a.typname), ', ' ORDER BY u.place)
-      FROM unnest(p.proargtypes::oid[]) WITH ORDINALITY AS u (type, place)
-      JOIN pg_type AS a ON a.oid = u.type
-      JOIN pg_namespace AS s ON s.oid = a.typnamespace))
+  AND t.function = pg_catalog.format('%I.%I(%s)', n.nspname, p.proname, (
+      SELECT pg_catalog.string_agg(pg_catalog.format('%I.%I', s.nspname, a.typname), ', '::text ORDER BY u.place)
+      FROM pg_catalog.unnest(p.proargtypes::oid[]) WITH ORDINALITY AS u (type, place)
+      JOIN pg_catalog.pg_type AS a ON a.oid = u.type
+      JOIN pg_catalog.pg_namespace AS s ON s.oid = a.typnamespace))
   AND rag.trusts(me.oid, p.proowner)
-  AND has_schema_privilege(n.oid, 'USAGE')
-  AND has_function_privilege(p.oid, 'EXECUTE')
+  AND pg_catalog.has_schema_privilege(n.oid, 'USAGE'::text)
+  AND pg_catalog.has_function_privilege(p.oid, 'EXECUTE'::text)
 ORDER BY t.name, t.owner_id = me.oid DESC, t.id DESC;
 COMMENT ON VIEW rag.tool IS 'functions that your agents may call: added by roles that you trust, of owners that you trust, with EXECUTE for you';
 COMMENT ON COLUMN rag.tool.name IS 'what language models call it; of several of a name yours, or the newest';

@@ -209,7 +209,8 @@ DECLARE
 BEGIN
     IF queries < 1 OR k < 1 THEN
         RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
-            MESSAGE = format('queries and k must be at least 1: %s, %s', queries, k);
+            MESSAGE = format('queries and k must be at least 1, not %s and %s', queries, k),
+            HINT = 'Leave them out for 100 queries and the 10 nearest rows of each.';
     END IF;
     -- $1: a row's own vector. The sum keeps the exact search from using the index.
     SELECT format('SELECT %1$s AS vector FROM %2$s WHERE %3$s AND %1$s IS NOT NULL ORDER BY random() LIMIT %4$s',
@@ -233,7 +234,8 @@ BEGIN
           WHERE i.indexrelid = rag_hnsw_recall.index) AS indexed;
     IF asked IS NULL THEN
         RAISE EXCEPTION USING ERRCODE = 'wrong_object_type',
-            MESSAGE = format('"%s" is not a rag_hnsw index', index);
+            MESSAGE = format('"%s" is not a rag_hnsw index', index),
+            HINT = 'Name an index that was made with USING rag_hnsw.';
     END IF;
     IF rag.hides_figures((SELECT i.indrelid FROM pg_index i WHERE i.indexrelid = rag_hnsw_recall.index)) THEN
         RAISE EXCEPTION USING ERRCODE = 'insufficient_privilege',

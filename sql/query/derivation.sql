@@ -58,8 +58,10 @@ WHERE pipeline OPERATOR(pg_catalog.=) $1 AND kind OPERATOR(pg_catalog.=) $2
 
 -- name: missing_texts
 -- Texts of chunks of which nothing has been made in this template. $1: the template, $2: the hash of the last text that is
--- known to have something, $3: how many.
-SELECT DISTINCT ON (c.content_hash) c.content_hash, c.content, c.heading
+-- known to have something, $3: how many, $4: the source. Whoever sees a chunk with the text sees what was made of it, and may not
+-- see another one's headings: where rows have policies, only those are told that the hash is of, too.
+SELECT DISTINCT ON (c.content_hash) c.content_hash, c.content,
+       CASE WHEN (SELECT s.relrowsecurity FROM pg_catalog.pg_class AS s WHERE s.oid = $4) THEN c.context ELSE c.heading END
 FROM {chunk_table} AS c
 WHERE c.content_hash > $2
   AND NOT EXISTS (SELECT FROM {derived} AS r WHERE r.content_hash = c.content_hash AND r.template = $1)

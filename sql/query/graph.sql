@@ -42,18 +42,19 @@ FROM ROWS FROM (pg_catalog.unnest($1::bigint[]), pg_catalog.unnest($2::text[]),
 ON CONFLICT DO NOTHING
 
 -- name: named
--- What chunks name: chunk, normal form, how often, and as the chunk writes it. $1: keys of chunks, $2: how many
--- entities of each.
-SELECT v.chunk_id, m.norm, m.mentions,
-       coalesce(pg_catalog.substr(v.content, m.start_char OPERATOR(pg_catalog.+) 1, m.end_char OPERATOR(pg_catalog.-) m.start_char), m.norm)
+-- What chunks name: chunk, its text, and of each entity normal form, how often, and where its first place begins and ends in
+-- that text. $1: keys of chunks, $2: how many entities of each.
+SELECT v.chunk_id, v.content, m.norms, m.counts, m.starts, m.ends
 FROM {view} AS v
 CROSS JOIN LATERAL (
-    SELECT m.norm, m.mentions, m.start_char, m.end_char
-    FROM {mentions} AS m
-    WHERE m.chunk_id OPERATOR(pg_catalog.=) v.chunk_id
-    ORDER BY m.mentions DESC, m.start_char, m.norm
-    LIMIT $2) AS m
-WHERE v.chunk_id OPERATOR(pg_catalog.=) ANY ($1)
+    SELECT pg_catalog.array_agg(m.norm) AS norms, pg_catalog.array_agg(m.mentions) AS counts,
+           pg_catalog.array_agg(m.start_char) AS starts, pg_catalog.array_agg(m.end_char) AS ends
+    FROM (SELECT m.norm, m.mentions, m.start_char, m.end_char
+          FROM {mentions} AS m
+          WHERE m.chunk_id OPERATOR(pg_catalog.=) v.chunk_id
+          ORDER BY m.mentions DESC, m.start_char, m.norm
+          LIMIT $2) AS m) AS m
+WHERE v.chunk_id OPERATOR(pg_catalog.=) ANY ($1) AND m.norms IS NOT NULL
 
 -- name: frequent
 -- Normal forms that many chunks name. $1: normal forms, $2: how many chunks are many.
@@ -65,27 +66,27 @@ WHERE (SELECT pg_catalog.count(*)
              LIMIT $2) AS m) OPERATOR(pg_catalog.>=) $2
 
 -- name: naming
--- Chunks that name entities, by the names that are asked for, by what these are short for, and by what is short
--- for them: a row for each of these names, with the number of the one that is asked for, from 1, and the keys of its
+-- Chunks that name entities, by the names that are asked for: a row for each, with its number, from 1, and the keys of its
 -- chunks. $1: normal forms, $2: how many chunks of each.
 SELECT u.place,
        ARRAY(SELECT m.chunk_id FROM {mentions} AS m
-             WHERE m.norm OPERATOR(pg_catalog.=) n.norm
+             WHERE m.norm OPERATOR(pg_catalog.=) u.norm COLLATE pg_catalog."C"
              ORDER BY m.norm, m.chunk_id
              LIMIT $2)
 FROM pg_catalog.unnest($1::pg_catalog.text[]) WITH ORDINALITY AS u (norm, place)
-CROSS JOIN LATERAL (
-    SELECT u.norm COLLATE pg_catalog."C"
-    UNION
-    (SELECT m.alias_of FROM {mentions} AS m
-     WHERE m.norm OPERATOR(pg_catalog.=) u.norm COLLATE pg_catalog."C" AND m.alias_of IS NOT NULL
-     ORDER BY m.norm, m.alias_of
-     LIMIT 3)
-    UNION
-    (SELECT m.norm FROM {mentions} AS m
-     WHERE m.alias_of OPERATOR(pg_catalog.=) u.norm COLLATE pg_catalog."C" AND m.alias_of IS NOT NULL
-     ORDER BY m.alias_of, m.norm
-     LIMIT 3)) AS n (norm)
+
+-- name: other_names
+-- What names are short for, and what is short for them, of the first three mentions that say so, in the order of what they
+-- say. $1: normal forms.
+SELECT DISTINCT n.norm, n.other
+FROM ((SELECT m.norm, m.alias_of AS other, pg_catalog.row_number() OVER (PARTITION BY m.norm ORDER BY m.alias_of) AS number
+       FROM {mentions} AS m
+       WHERE m.norm OPERATOR(pg_catalog.=) ANY ($1::pg_catalog.text[]) AND m.alias_of IS NOT NULL)
+      UNION ALL
+      (SELECT m.alias_of AS norm, m.norm AS other, pg_catalog.row_number() OVER (PARTITION BY m.alias_of ORDER BY m.norm) AS number
+       FROM {mentions} AS m
+       WHERE m.alias_of OPERATOR(pg_catalog.=) ANY ($1::pg_catalog.text[]) AND m.alias_of IS NOT NULL)) AS n
+WHERE n.number OPERATOR(pg_catalog.<=) 3
 
 -- name: visible
 -- Those of some chunks that the caller may see and the filter lets pass, in their order. $1: keys of chunks,

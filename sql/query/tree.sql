@@ -107,8 +107,9 @@ FROM {tree} AS t
 WHERE t.node_hash = ANY ($1) AND t.content IS NOT NULL
 
 -- name: contents
--- The texts of chunks, and their headings. $1: hashes.
-SELECT DISTINCT ON (c.content_hash) c.content_hash, c.content, c.heading
+-- The texts of chunks, and their headings, as in `missing_texts` of derivation.sql. $1: hashes, $2: the source.
+SELECT DISTINCT ON (c.content_hash) c.content_hash, c.content,
+       CASE WHEN (SELECT s.relrowsecurity FROM pg_catalog.pg_class AS s WHERE s.oid = $2) THEN c.context ELSE c.heading END
 FROM {chunk_table} AS c
 WHERE c.content_hash = ANY ($1)
 ORDER BY c.content_hash, c.chunk_id

@@ -12,7 +12,7 @@
 //!
 //! The chunks' own scores stay in, here and in what is made of the walk: entities alone rank badly.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// The part of each step that goes on and does not restart.
 const DAMPING: f64 = 0.5;
@@ -67,41 +67,125 @@ pub struct WalkedChunk {
     pub via: Vec<usize>,
 }
 
-/// What came to a chunk.
-#[derive(Default)]
-struct Arrival {
-    score: f64,
-    /// What came from elsewhere, by entity.
-    foreign: Vec<(usize, f64)>,
+/// All that the walk comes to. An entity is named by many chunks and most of them are of no interest: so nothing is made for
+/// each chunk but its score.
+pub struct Walk {
+    hubs: Vec<HubFlow>,
+    /// What is named where: a chunk and the place of a hub that it names, in this order.
+    visits: Vec<(i64, u32)>,
+    /// The chunks with a score above 0.
+    scored: Vec<ScoredChunk>,
 }
 
-/// All chunks that the walk comes to, best first; those of like score by age.
-#[must_use]
-pub fn walk(seeds: &[WalkSeed], hubs: &[WalkHub]) -> Vec<WalkedChunk> {
-    let mut arrivals: HashMap<i64, Arrival> = HashMap::new();
-    for WalkSeed { chunk_id, weight, .. } in seeds {
-        arrivals.entry(*chunk_id).or_default().score += (1.0 - DAMPING) * weight;
-    }
-    let gone = gone_out(seeds, hubs);
-    for (at, (hub, gone)) in hubs.iter().zip(&gone).enumerate() {
-        let count = hub.chunks.len() as f64;
-        let asked = if hub.is_asked { (1.0 - DAMPING) / count } else { 0.0 };
-        let there = asked + gone.iter().map(|(_, share)| share).sum::<f64>();
-        for chunk_id in &hub.chunks {
-            let arrival = arrivals.entry(*chunk_id).or_default();
-            arrival.score += DAMPING * there / count;
-            let own: f64 =
-                gone.iter().filter(|(from, _)| from == chunk_id).map(|(_, share)| share).sum();
-            // What is left of a difference of equal numbers is no arrival.
-            if there - own > 1e-12 * there {
-                arrival.foreign.push((at, (there - own) / count));
-            }
+/// What goes over an entity.
+struct HubFlow {
+    /// All that comes to it in the first step.
+    there: f64,
+    /// From which seeds how much of that comes.
+    gone: Vec<(i64, f64)>,
+    /// How many chunks it goes on to.
+    count: f64,
+}
+
+#[derive(Clone, Copy)]
+struct ScoredChunk {
+    chunk_id: i64,
+    score: f64,
+    /// Where its visits begin.
+    first: usize,
+}
+
+impl HubFlow {
+    /// What comes over it to a chunk from elsewhere; 0 where that is nothing.
+    fn foreign(&self, chunk_id: i64) -> f64 {
+        let of_chunk = self.gone.iter().filter(|(from, _)| *from == chunk_id);
+        let own: f64 = of_chunk.map(|(_, share)| share).sum();
+        // What is left of a difference of equal numbers is no arrival.
+        match self.there - own > 1e-12 * self.there {
+            true => (self.there - own) / self.count,
+            false => 0.0,
         }
     }
-    let mut walked: Vec<WalkedChunk> = arrivals.into_iter().map(walked_chunk).collect();
-    walked.retain(|it| it.score > 0.0);
-    walked.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.chunk_id.cmp(&b.chunk_id)));
-    walked
+}
+
+impl Walk {
+    /// Walks from the seeds and the entities of the question.
+    #[must_use]
+    pub fn new(seeds: &[WalkSeed], hubs: &[WalkHub]) -> Walk {
+        let flow = |(hub, gone): (&WalkHub, Vec<(i64, f64)>)| {
+            let count = hub.chunks.len() as f64;
+            let asked = if hub.is_asked { (1.0 - DAMPING) / count } else { 0.0 };
+            let there = asked + gone.iter().map(|(_, share)| share).sum::<f64>();
+            HubFlow { there, gone, count }
+        };
+        let flows: Vec<HubFlow> = hubs.iter().zip(gone_out(seeds, hubs)).map(flow).collect();
+        let visits_of = |(at, hub): (u32, &WalkHub)| {
+            hub.chunks.iter().map(move |chunk_id| (*chunk_id, at)).collect::<Vec<_>>()
+        };
+        let mut visits: Vec<(i64, u32)> = (0..).zip(hubs).flat_map(visits_of).collect();
+        visits.sort_unstable();
+        let mut walk = Walk { hubs: flows, visits, scored: Vec::new() };
+        walk.score(seeds);
+        walk
+    }
+
+    fn score(&mut self, seeds: &[WalkSeed]) {
+        let mut restart: HashMap<i64, f64> = HashMap::new();
+        for WalkSeed { chunk_id, weight, .. } in seeds {
+            *restart.entry(*chunk_id).or_default() += (1.0 - DAMPING) * weight;
+        }
+        let step: Vec<f64> = self.hubs.iter().map(|hub| DAMPING * hub.there / hub.count).collect();
+        let mut first = 0;
+        for of_chunk in self.visits.chunk_by(|a, b| a.0 == b.0) {
+            let chunk_id = of_chunk[0].0;
+            let begun = restart.remove(&chunk_id).unwrap_or_default();
+            let score = of_chunk.iter().fold(begun, |sum, (_, hub)| sum + step[*hub as usize]);
+            self.scored.push(ScoredChunk { chunk_id, score, first });
+            first += of_chunk.len();
+        }
+        let alone = restart.into_iter();
+        let first = self.visits.len();
+        self.scored.extend(alone.map(|(chunk_id, score)| ScoredChunk { chunk_id, score, first }));
+        self.scored.retain(|it| it.score > 0.0);
+    }
+
+    /// Whether it comes to any chunk from another one or the question.
+    #[must_use]
+    pub fn goes_anywhere(&self) -> bool {
+        let is_foreign =
+            |(chunk_id, hub): &(i64, u32)| self.hubs[*hub as usize].foreign(*chunk_id) > 0.0;
+        self.visits.iter().any(is_foreign)
+    }
+
+    /// Of the chunks that it comes to those that are `known`, and the best `most` of the others; best first, and those of like
+    /// score by age.
+    #[must_use]
+    pub fn best(&self, known: &HashSet<i64>, most: usize) -> Vec<WalkedChunk> {
+        let (mut kept, mut new): (Vec<ScoredChunk>, Vec<ScoredChunk>) =
+            self.scored.iter().copied().partition(|it| known.contains(&it.chunk_id));
+        let order = |a: &ScoredChunk, b: &ScoredChunk| {
+            b.score.total_cmp(&a.score).then(a.chunk_id.cmp(&b.chunk_id))
+        };
+        if most < new.len() {
+            new.select_nth_unstable_by(most, order);
+            new.truncate(most);
+        }
+        kept.extend(new);
+        kept.sort_unstable_by(order);
+        kept.into_iter().map(|it| self.walked_chunk(it)).collect()
+    }
+
+    fn walked_chunk(&self, ScoredChunk { chunk_id, score, first }: ScoredChunk) -> WalkedChunk {
+        let visits = self.visits[first..].iter().take_while(|(visited, _)| *visited == chunk_id);
+        let foreign = visits.map(|(_, hub)| {
+            let hub = *hub as usize;
+            (hub, self.hubs[hub].foreign(chunk_id))
+        });
+        let mut foreign: Vec<(usize, f64)> = foreign.filter(|(_, came)| *came > 0.0).collect();
+        foreign.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+        let via = foreign.into_iter().take(MOST_VIA).map(|(hub, _)| hub).collect();
+        WalkedChunk { chunk_id, score, via }
+    }
 }
 
 /// For each hub, from which seeds how much comes to it in the first step.
@@ -118,12 +202,6 @@ fn gone_out(seeds: &[WalkSeed], hubs: &[WalkHub]) -> Vec<Vec<(i64, f64)>> {
     gone
 }
 
-fn walked_chunk((chunk_id, Arrival { score, mut foreign }): (i64, Arrival)) -> WalkedChunk {
-    foreign.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    let via = foreign.into_iter().take(MOST_VIA).map(|(hub, _)| hub).collect();
-    WalkedChunk { chunk_id, score, via }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -136,6 +214,11 @@ mod tests {
 
     fn hub(chunks: &[i64]) -> WalkHub {
         WalkHub { chunks: chunks.to_vec(), is_asked: false }
+    }
+
+    /// All chunks that a walk comes to.
+    fn walk(seeds: &[WalkSeed], hubs: &[WalkHub]) -> Vec<WalkedChunk> {
+        Walk::new(seeds, hubs).best(&HashSet::new(), usize::MAX)
     }
 
     fn ways(walked: &[WalkedChunk]) -> Vec<(i64, &[usize])> {
@@ -199,6 +282,8 @@ mod tests {
             counts in prop::collection::vec(prop::collection::vec(0_u32..3, HUBS), CHUNKS),
             weights in prop::collection::vec(0.0_f64..1.0, CHUNKS - 2),
             asked in prop::collection::vec(any::<bool>(), HUBS),
+            known in prop::collection::vec(0_i64..CHUNKS as i64, 0..CHUNKS),
+            most in 0_usize..CHUNKS,
         ) {
             let named = |hub: usize| (0..CHUNKS).filter(|chunk| counts[*chunk][hub] > 0).collect::<Vec<_>>();
             let hubs: Vec<WalkHub> = (0..HUBS).map(|at| WalkHub {
@@ -232,6 +317,34 @@ mod tests {
                 prop_assert!((score - expected).abs() < 1e-12, "{}: {} is not {}", chunk, score, expected);
             }
             prop_assert!(walked.windows(2).all(|pair| pair[0].score >= pair[1].score));
+
+            let whole = Walk::new(&seeds, &hubs);
+            prop_assert_eq!(whole.goes_anywhere(), walked.iter().any(|it| !it.via.is_empty()));
+            // Ways by their definition: what comes over an entity from other chunks and the question.
+            for WalkedChunk { chunk_id, via, .. } in &walked {
+                let chunk = *chunk_id as usize;
+                let foreign = |at: usize| {
+                    let others = (0..CHUNKS).filter(|from| *from != chunk);
+                    let came: f64 = others.map(|from| 0.5 * restart[from] * steps[from][CHUNKS + at]).sum();
+                    (came + 0.5 * restart[CHUNKS + at]) * steps[CHUNKS + at][chunk]
+                };
+                for at in 0..HUBS {
+                    prop_assert!(!via.contains(&at) || foreign(at) > 0.0, "{} by {}", chunk, at);
+                }
+                let came = (0..HUBS).filter(|at| foreign(*at) > 1e-9).count();
+                prop_assert_eq!(via.len(), came.min(MOST_VIA), "{}", chunk);
+                prop_assert!(via.windows(2).all(|pair| foreign(pair[0]) > foreign(pair[1]) - 1e-9));
+            }
+            // The best new ones, beside those that are known.
+            let known: HashSet<i64> = known.into_iter().collect();
+            let mut left = most;
+            let expected: Vec<WalkedChunk> = walked.into_iter().filter(|it| {
+                let is_new = !known.contains(&it.chunk_id);
+                let is_kept = !is_new || left > 0;
+                left -= usize::from(is_new && is_kept);
+                is_kept
+            }).collect();
+            prop_assert_eq!(whole.best(&known, most), expected);
         }
     }
 }

@@ -172,6 +172,30 @@ fn what_callers_run_names_its_operators_with_their_schema() {
     check("looked up in the caller's search path", unsafe_ones.chain(unknown));
 }
 
+/// rag-server asks as whoever has a token, in a session whose search path begins with pg_catalog and the schema of the
+/// extension: so functions are found there, but an operator for just the types at hand would go before PostgreSQL's own.
+#[test]
+fn what_rag_server_asks_names_its_operators_with_their_schema() {
+    let literal = Regex::new("(?s)'([^']*)'").unwrap();
+    let placeholder = Regex::new(r"%(\d\$)?[IsL]").unwrap();
+    let files = files(&["rag-server/sql"], &[".sql"]);
+    assert!(files.len() > 10, "the statements were not found below rag-server/sql");
+    let breaches = files.iter().flat_map(|file| {
+        let lines = file.text.lines().filter(|line| !line.starts_with("--"));
+        let text = lines.collect::<Vec<_>>().join("\n");
+        // What is a statement by itself, or a part of one.
+        let inner = literal.captures_iter(&text).map(|it| it[1].to_owned());
+        let is_sql = |it: &String| ["SELECT ", "OPERATOR(", "::"].iter().any(|is| it.contains(is));
+        let inner = inner.filter(is_sql);
+        let inner = inner.map(|it| placeholder.replace_all(&it, "{x}").into_owned());
+        let texts: Vec<String> = inner.chain([text.clone()]).collect();
+        let found = texts.iter().flat_map(|text| sql::looked_up(text)).map(|(_, what)| what);
+        let found = found.filter(|what| !what.starts_with("rag_"));
+        found.map(|what| format!("{}: {what}", file.path)).collect::<Vec<_>>()
+    });
+    check("looked up in the search path of a token's role", breaches);
+}
+
 /// A subselect with LIMIT that locks rows takes others each time that it is read: by itself it is read
 /// once, and also where what it finds is kept.
 #[test]

@@ -148,7 +148,12 @@ fn a_walk_comes_to_the_rows_that_a_plain_join_finds() {
                  WHEN n % 3 = 1 THEN 'it is said that WHO slept.'
                  ELSE 'it is said that the World Health Organization walked.' END
              FROM generate_series(1, 80) AS n;
-             INSERT INTO band SELECT n, 'it is said that Rare Bird sang.' FROM generate_series(81, 130) AS n;",
+             INSERT INTO band SELECT n, 'it is said that Rare Bird sang.' FROM generate_series(81, 130) AS n;
+             INSERT INTO band SELECT n, CASE
+                 WHEN n = 131 THEN 'it is said that the Common Blue Finch (CBF) sang.'
+                 WHEN n % 2 = 0 THEN 'it is said that CBF slept.'
+                 ELSE 'it is said that the Common Blue Finch walked.' END
+             FROM generate_series(131, 190) AS n;",
         )
         .unwrap();
     client.batch_execute(CREATE).unwrap();
@@ -158,6 +163,9 @@ fn a_walk_comes_to_the_rows_that_a_plain_join_finds() {
         ("World Health Organization", 20),
         ("Rare Bird", 50),
         ("Frequent Traveller", 0),
+        // Few by each of its names, and too many by both.
+        ("CBF", 0),
+        ("Common Blue Finch", 0),
     ];
     for (name, rows) in names {
         let [come_to, joined]: [String; 2] =
@@ -165,6 +173,15 @@ fn a_walk_comes_to_the_rows_that_a_plain_join_finds() {
         assert_eq!(come_to, joined, "{name}");
         assert_eq!(joined.split_whitespace().count(), rows, "{name}");
     }
+    client
+        .batch_execute(
+            "INSERT INTO band VALUES (191, 'Später spielte Zoë Müller mit Ünal Çelik.'), (192, 'Heute sang Zoë Müller.')",
+        )
+        .unwrap();
+    wait(&mut client);
+    let by_name = "SELECT count(*) FROM rag_retrieve('Mit wem spielte Ünal Çelik?', k => 100)
+                   WHERE source_key = '192' AND via = ARRAY['Zoë Müller']";
+    assert_eq!(count(&mut client, by_name), 1);
 }
 
 /// Has a transaction that has read the table `first` go on with all of a pipeline over `band` that has a graph with relations,

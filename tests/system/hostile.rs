@@ -17,7 +17,7 @@ const BAIT: &str = r#"
     DO $$
     DECLARE
         kinds text[] := ARRAY(
-            SELECT kind FROM unnest(ARRAY['int2', 'int4', 'int8', 'float4', 'float8', 'numeric', 'text',
+            SELECT kind FROM pg_catalog.unnest(ARRAY['int2', 'int4', 'int8', 'float4', 'float8', 'numeric', 'text',
                 'varchar', 'bpchar', 'name', '"char"', 'oid', 'regclass', 'regproc', 'date', 'timestamp',
                 'timestamptz', 'interval', 'jsonb', 'uuid', 'bytea', 'bool', 'text[]', 'tsvector', 'tsquery',
                 'vector', 'label', 'mood']) AS kind
@@ -26,12 +26,12 @@ const BAIT: &str = r#"
     BEGIN
         FOREACH one IN ARRAY kinds LOOP
             FOREACH other IN ARRAY kinds LOOP
-                PERFORM lay(format($f$CREATE FUNCTION bait(%s, %s) RETURNS bool LANGUAGE plpgsql AS
+                PERFORM lay(pg_catalog.format($f$CREATE FUNCTION bait(%s, %s) RETURNS bool LANGUAGE plpgsql AS
                     'BEGIN RAISE EXCEPTION ''swallowed by %%: operator of %s and %s'', current_user; END'$f$,
                     one, other, replace(one, '"', ''), replace(other, '"', '')));
                 FOREACH operator IN ARRAY ARRAY['=', '<>', '<', '<=', '>', '>=', '+', '-', '*', '/', '||', '~',
                                                 '~~', '@@', '->', '->>', '>>', '<=>', '<@>'] LOOP
-                    PERFORM lay(format('CREATE OPERATOR %s (LEFTARG = %s, RIGHTARG = %s, FUNCTION = bait)',
+                    PERFORM lay(pg_catalog.format('CREATE OPERATOR %s (LEFTARG = %s, RIGHTARG = %s, FUNCTION = bait)',
                                        operator, one, other));
                 END LOOP;
             END LOOP;
@@ -48,9 +48,33 @@ const BAIT: &str = r#"
               AND NOT 'internal'::regtype = ANY (proargtypes::oid[] || prorettype)
               AND NOT 'cstring'::regtype = ANY (proargtypes::oid[] || prorettype)
         LOOP
-            PERFORM lay(format($f$CREATE FUNCTION %I(%s) RETURNS %s LANGUAGE plpgsql AS
+            PERFORM lay(pg_catalog.format($f$CREATE FUNCTION %I(%s) RETURNS %s LANGUAGE plpgsql AS
                 'BEGIN RAISE EXCEPTION ''swallowed by %%: function %s'', current_user; END'$f$,
                 known.proname, known.arguments, known.result, known.proname));
+        END LOOP;
+    END $$;
+    -- Functions for just these types go before those for any type, also where pg_catalog is the first.
+    DO $$
+    DECLARE
+        known record; kind text; often integer; fitted text;
+    BEGIN
+        FOR known IN
+            SELECT DISTINCT proname, pg_get_function_identity_arguments(oid) AS arguments
+            FROM pg_proc
+            WHERE pronamespace = 'pg_catalog'::regnamespace AND prokind = 'f'
+              AND pg_get_function_identity_arguments(oid) ~ 'any'
+              AND NOT 'internal'::regtype = ANY (proargtypes::oid[])
+        LOOP
+            FOREACH kind IN ARRAY ARRAY['text', 'name', 'oid', 'int4', 'int8', 'varchar', 'float8', 'jsonb', 'bytea'] LOOP
+                FOR often IN 1 .. CASE WHEN known.arguments ~ 'VARIADIC' THEN 3 ELSE 1 END LOOP
+                    fitted := replace(known.arguments, 'VARIADIC "any"', rtrim(repeat(kind || ', ', often), ', '));
+                    fitted := regexp_replace(fitted, 'any(compatible)?array', kind || '[]', 'g');
+                    fitted := regexp_replace(fitted, '"any"|any(compatible)?(nonarray|element|enum)|anycompatible', kind, 'g');
+                    PERFORM lay(pg_catalog.format($f$CREATE FUNCTION %I(%s) RETURNS %s LANGUAGE plpgsql AS
+                        'BEGIN RAISE EXCEPTION ''swallowed by %%: function %s'', current_user; END'$f$,
+                        known.proname, fitted, kind, known.proname));
+                END LOOP;
+            END LOOP;
         END LOOP;
     END $$;"#;
 
@@ -83,6 +107,7 @@ const QUESTIONS: &[&str] = &[
     "SELECT rag_answer_details('When does the harbour open?', 'vk')",
     "SELECT rag_answer_stream('When does the harbour open?', 'vk')",
     "SELECT rag_context('harbour', 'vk')",
+    "SELECT rag_graph('Where is Bath?', 'vk')",
     "SELECT rag_prompt('harbour', 'vk')",
     "SELECT rag_explain('harbour', 'vk')",
     "SELECT rag_retrieve_batch(ARRAY['harbour', 'boats'], 'vk')",
@@ -90,6 +115,8 @@ const QUESTIONS: &[&str] = &[
     "SELECT rag_embed('harbour'), rag_embed_batch(ARRAY['harbour'])",
     "SELECT rag_chunk('One. Two.'), rag_verify('a', ARRAY['b']), rag.strategies()",
     "TABLE rag.strategy",
+    "TABLE rag.tool",
+    "TABLE rag.tool_definition",
     "SELECT rag_conversation('about boats')",
     "SELECT rag_eval_load('ROLE', '[{\"question\": \"harbour\", \"relevant\": [\"a\"]}, {\"question\": \"boats\", \"relevant\": [\"b\"]}]')",
     "SELECT rag_eval_floors('ROLE', '{\"ndcg\": 1}')",
@@ -159,7 +186,7 @@ fn nobody_runs_what_a_stranger_has_laid_out() {
         run(&mut owner, "CREATE TABLE vk (id varchar(20) PRIMARY KEY, body text, m varchar(10), c char(4), d date,
                  t timestamptz, n numeric(8, 2), s name, e mood, b boolean, u uuid, i integer, l bigint,
                  f real, z label, a text[], w vector(2))");
-        run(&mut owner, "INSERT INTO vk VALUES ('a', 'The harbour opens at seven.', 'sea', 'ab', '2020-01-02',
+        run(&mut owner, "INSERT INTO vk VALUES ('a', 'The harbour of Bath opens at seven.', 'sea', 'ab', '2020-01-02',
                  '2020-01-02', 1.5, 'bob', 'calm', true, 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11', 3, 4, 0.5, 'x',
                  '{p,q}', '[1,2]'), ('b', 'Boats lie at the quay.', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
                  NULL, NULL, NULL, NULL, NULL, NULL)");
@@ -170,7 +197,8 @@ fn nobody_runs_what_a_stranger_has_laid_out() {
         run(
             &mut owner,
             "SELECT rag_create_pipeline('vk', 'body', refresh => 'sync', chunking => '{\"by\": \"markdown\"}',
-                 metadata => '{m,c,d,t,n,s,e,b,u,i,l,f,z,a,w}', options => '{\"contextual\": true}')",
+                 metadata => '{m,c,d,t,n,s,e,b,u,i,l,f,z,a,w}',
+                 options => '{\"contextual\": true, \"graph\": {\"entities\": \"rules\"}}')",
         );
         assert_nothing_is_hooked(&mut admin);
         for (name, client) in [(role, &mut owner), ("reader", &mut reader)] {

@@ -104,6 +104,41 @@ fn a_chunk_is_found_by_the_questions_that_it_answers() {
     assert_eq!(best(&mut client, "canteen soup"), "3");
 }
 
+/// What was made of a text is seen by whoever sees a row that has it. So it tells of no heading that another row has.
+#[test]
+fn headings_are_told_where_nobody_sees_the_same_text_under_others() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let http = Server::answer(|_| Reply::chat("{\"summary\": \"When to pay.\"}"));
+    let mut client = cluster.connect();
+    let setup = format!("CREATE EXTENSION pg_rag CASCADE; {}", server("writer", &http));
+    client.batch_execute(&setup).unwrap();
+    let mut check = |table: &str, security: &str, contextual: bool, expected: bool| {
+        let statement = format!(
+            "CREATE TABLE {table} (id integer PRIMARY KEY, body text);
+             {security};
+             INSERT INTO {table} VALUES
+                 (1, E'# Merger with Acme\\n\\nSigned in May.\\n\\n## Terms\\n\\nThe sum of {table} is due in June.\\n'),
+                 (2, E'# Rent of the house\\n\\nFor a year.\\n\\n## Terms\\n\\nThe sum of {table} is due in June.\\n');
+             SELECT rag_create_pipeline('{table}', 'body', refresh => 'manual', chunking => '{{\"by\": \"markdown\"}}',
+                 options => '{{\"contextual\": {contextual}, \"represent\": {{\"summary\": true, \"llm\": \"writer\"}}}}')"
+        );
+        client.batch_execute(&statement).unwrap();
+        client.batch_execute(&format!("CALL rag_run('{table}')")).unwrap();
+        let asked = http.requests();
+        let texts = asked.iter().map(Request::text);
+        let of_terms: Vec<_> =
+            texts.filter(|text| text.contains(&format!("The sum of {table} "))).collect();
+        assert_eq!(of_terms.len(), if contextual { 2 } else { 1 }, "{table}: one text, one call");
+        let heads = ["Merger with Acme", "Rent of the house"];
+        let tells = |text: &&str| heads.iter().any(|head| text.contains(head));
+        assert_eq!(of_terms.iter().any(tells), expected, "{table}");
+    };
+    let hides = |table: &str| format!("ALTER TABLE {table} ENABLE ROW LEVEL SECURITY");
+    check("open_terms", "", false, true);
+    check("hidden_terms", &hides("hidden_terms"), false, false);
+    check("placed_terms", &hides("placed_terms"), true, true);
+}
+
 /// Says what is indecent, describes the rest.
 fn decent(request: &Request) -> Reply {
     match request.text().contains("unspeakable") {

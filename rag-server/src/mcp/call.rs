@@ -15,7 +15,7 @@ use crate::pipelines;
 use crate::question::{self, History, Question};
 
 /// Strategies of answers that run statements which a language model writes, or functions that it chooses.
-const OF_SQL: [&str; 2] = ["sql", "agent"];
+const OF_SQL: [&str; 3] = ["sql", "combined", "agent"];
 
 /// Runs a tool and returns its result as text. `offers_sql` says whether a language model may have SQL run.
 pub async fn call(

@@ -33,7 +33,7 @@ fn a_token_is_a_role_and_no_stronger_one() {
     let models = server.get("/v1/models").json();
     let names: Vec<_> =
         models["data"].as_array().unwrap().iter().map(|model| &model["id"]).collect();
-    assert_eq!(names, ["docs", "slow"]);
+    assert_eq!(names, ["docs", "pages", "places", "slow"]);
     assert_eq!(models["data"][0]["description"], "what customers ask");
     assert_eq!(models["data"][0]["filters"], json!(["lang"]));
     // What a session began as is what RESET ROLE would lead back to.
@@ -61,6 +61,27 @@ fn row_level_security_decides_what_is_found() {
     assert_eq!(shown["truncated"], false);
     let behind = json!({"pipeline": "docs", "source_key": "2", "start_char": 5000});
     assert_eq!(server.post("/source", &behind).json()["parts"], json!([]));
+}
+
+#[test]
+fn a_document_is_found_by_a_key_of_any_type() {
+    let Some(server) = Server::start(&[]) else { return };
+    let open = |pipeline: &str, key: &str| {
+        server.post("/source", &json!({"pipeline": pipeline, "source_key": key}))
+    };
+    let check = |pipeline: &str, key: &str, expected: &str| {
+        let opened = open(pipeline, key);
+        assert_eq!(opened.status, 200, "{opened:?}");
+        assert_eq!(opened.json()["parts"][0]["text"], expected);
+    };
+    check("pages", "abc", "Parcels are weighed.");
+    check("places", r#"{"region": "north", "code": "abc"}"#, "Snow falls in May.");
+    check("places", r#"{"region": "south", "code": "abc"}"#, "Figs grow here.");
+    // A cast to varchar(3) would cut it off, and find the row of another key.
+    assert_eq!(open("pages", "abcd").status, 404);
+    assert_eq!(open("places", r#"{"region": "north", "code": "abcd"}"#).status, 404);
+    assert_eq!(open("places", r#"{"region": "north"}"#).status, 404);
+    assert_eq!(open("places", "north").status, 400);
 }
 
 #[test]

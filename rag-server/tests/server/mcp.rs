@@ -67,9 +67,11 @@ fn tools_read_as_the_role_of_the_token() {
     let negative = json!({"uri": "rag://docs/2", "start_char": i32::MIN});
     let (refused, is_error) = called(&server, READER, "open", negative);
     assert!(is_error && refused.contains("start_char must be 0 or more"), "{refused}");
-    let with_sql = json!({"question": "How many?", "pipeline": "docs", "strategy": "sql"});
-    let (refused, is_error) = called(&server, READER, "ask", with_sql);
-    assert!(is_error && refused.contains("not offered"), "{refused}");
+    for strategy in ["sql", "combined", "agent"] {
+        let with_sql = json!({"question": "How many?", "pipeline": "docs", "strategy": strategy});
+        let (refused, is_error) = called(&server, READER, "ask", with_sql);
+        assert!(is_error && refused.contains("not offered"), "{refused}");
+    }
     let (schema, _) = called(&server, READER, "schema", json!({"tables": ["docs"]}));
     assert!(schema.contains("docs -- what customers ask\n  id integer"), "{schema}");
     let (wrong, is_error) =

@@ -41,8 +41,34 @@ const SETUP: &str = "
     CREATE POLICY slow ON slow FOR SELECT USING (pg_sleep(600) IS NOT NULL);
     GRANT SELECT ON slow TO rag_server_reader;
     SELECT rag_create_pipeline('slow', 'body', refresh => 'sync');
+    CREATE DOMAIN short_code AS varchar(3);
+    CREATE TABLE pages (code short_code PRIMARY KEY, body text NOT NULL);
+    INSERT INTO pages VALUES ('abc', 'Parcels are weighed.');
+    CREATE TABLE places (region varchar, code short_code, body text NOT NULL, PRIMARY KEY (region, code));
+    INSERT INTO places VALUES ('north', 'abc', 'Snow falls in May.'), ('south', 'abc', 'Figs grow here.');
+    GRANT SELECT ON pages, places TO rag_server_reader;
+    SELECT rag_create_pipeline('pages', 'body', refresh => 'sync');
+    SELECT rag_create_pipeline('places', 'body', refresh => 'sync');
     GRANT EXECUTE ON FUNCTION rag_sql_run TO rag_server_reader;
     GRANT EXECUTE ON FUNCTION rag_sql_check TO rag_server_reader;";
+
+/// Operators in a schema of everybody's search path, for just those types for which PostgreSQL has none of its own but by a
+/// cast, so that they would go before it. Whoever may create them must not have others run code.
+const TRAPS: &str = "
+    DO $$
+    DECLARE
+        types text[];
+    BEGIN
+        FOREACH types SLICE 1 IN ARRAY ARRAY[
+            ['=', 'varchar', 'varchar'], ['=', 'short_code', 'short_code'], ['=', 'short_code', 'varchar'],
+            ['=', 'text[]', 'text[]'], ['=', 'oid', 'regclass'], ['=', 'regclass', 'oid'], ['=', '\"char\"', 'text'],
+            ['->>', 'jsonb', 'jsonb'], ['~~', 'name', 'name'], ['!~~', 'name', 'name']]
+        LOOP
+            EXECUTE format('CREATE OR REPLACE FUNCTION trap(%s, %s) RETURNS boolean LANGUAGE plpgsql AS '
+                '$f$ BEGIN RAISE EXCEPTION ''code of a stranger runs as %%'', current_user; END $f$', types[2], types[3]);
+            EXECUTE format('CREATE OPERATOR %s (FUNCTION = trap, LEFTARG = %s, RIGHTARG = %s)', types[1], types[2], types[3]);
+        END LOOP;
+    END $$;";
 
 /// The URL of a database where the tests may make another, or nothing, with a word about it.
 pub fn url() -> Option<String> {
@@ -112,7 +138,9 @@ pub fn database() -> Option<&'static str> {
             }
             drop_old(&admin).await;
             admin.batch_execute(&format!("CREATE DATABASE {}", name())).await.unwrap();
-            connect(&url, Some(&name())).await.batch_execute(SETUP).await.unwrap();
+            let made = connect(&url, Some(&name())).await;
+            made.batch_execute(SETUP).await.unwrap();
+            made.batch_execute(TRAPS).await.unwrap();
         });
         Some(url)
     });

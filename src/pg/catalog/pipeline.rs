@@ -230,7 +230,7 @@ pub struct NewPipeline<'a> {
     pub chunking: &'a ChunkingOptions,
     /// Whether title and headings are embedded with each chunk.
     pub contextual: bool,
-    /// Name of the text search configuration.
+    /// Qualified name of the text search configuration, as [`config_name`] gives it.
     pub config: &'a str,
     /// What embeds changed rows: workers, the statement that changes them, or `rag_run`.
     pub refresh: RefreshMode,
@@ -245,7 +245,6 @@ pub struct NewPipeline<'a> {
 /// Adds a row to `rag.pipeline`; gives its ID.
 pub fn insert(new: &NewPipeline<'_>) -> Result<i32> {
     let statement = query!(pipeline.insert);
-    let config = config_name(new.config)?;
     let arguments = [
         new.name.into(),
         new.source.into(),
@@ -256,7 +255,7 @@ pub fn insert(new: &NewPipeline<'_>) -> Result<i32> {
         new.model.into(),
         Jsonb(new.chunking.completed().to_json()).into(),
         new.contextual.into(),
-        config.into(),
+        new.config.into(),
         new.refresh.name().into(),
         new.stage.name().into(),
         new.generation.into(),
@@ -267,7 +266,7 @@ pub fn insert(new: &NewPipeline<'_>) -> Result<i32> {
 }
 
 /// The qualified name of the text search configuration that the caller means.
-fn config_name(config: &str) -> Result<String> {
+pub fn config_name(config: &str) -> Result<String> {
     let known =
         sql::rows(query!(pipeline.config_names), &[], |row| sql::required(row.get::<String>(1)?))?;
     // A name with a schema or in quotes PostgreSQL reads itself.

@@ -22,7 +22,8 @@ pub fn missing(
     most: i32,
 ) -> Result<Vec<DerivationItem>> {
     let statement = render(query!(derivation.missing_texts), &tables(beside));
-    let arguments = [template.into(), after.into(), most.into()];
+    let source = beside.0.source.oid;
+    let arguments = [template.into(), after.into(), most.into(), source.into()];
     sql::rows(&statement, &arguments, |row| {
         let (key, content) = (sql::required(row.get(1)?)?, sql::required(row.get(2)?)?);
         let heading = row.get(3)?;

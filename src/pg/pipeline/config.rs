@@ -5,6 +5,7 @@ use pgrx::spi::quote_identifier;
 
 use super::content::{self, Expression};
 use crate::error::Result;
+use crate::pg::catalog::pipeline;
 use crate::pg::catalog::source::{SourceColumn, SourceTable};
 use crate::pg::server::role::as_owner_of;
 use crate::pg::server::sql::{self, query, render};
@@ -17,12 +18,20 @@ pub const AUTO: &str = "auto";
 const MOST_ROWS: i64 = 100;
 const MOST_CHARACTERS: i32 = 2000;
 
-/// The configuration called `wanted`; for [`AUTO`] that of the language of most of the texts of which `content` is made. Only
-/// columns of text are read, as expressions of users may fail, or take their time.
+/// The qualified name of the configuration called `wanted`; for [`AUTO`] of that for the language of most of the texts of which
+/// `content` is made.
+///
+/// Fails where there is no such configuration.
 pub fn resolved(wanted: &str, source: &SourceTable, content: &Expression) -> Result<String> {
-    if wanted != AUTO {
-        return Ok(wanted.to_owned());
+    match wanted {
+        AUTO => pipeline::config_name(&of_texts(source, content)?),
+        wanted => pipeline::config_name(wanted),
     }
+}
+
+/// The configuration for the language of most of the texts of which `content` is made. Only columns of text are read, as
+/// expressions of users may fail, or take their time.
+fn of_texts(source: &SourceTable, content: &Expression) -> Result<String> {
     let named = content::column_names(content)?;
     let is_read = |it: &&SourceColumn| {
         matches!(it.type_oid, pg_sys::TEXTOID | pg_sys::VARCHAROID | pg_sys::BPCHAROID)

@@ -78,7 +78,7 @@ pub struct PipelinePlan<'a> {
     pub title: Option<Expression>,
     /// Columns that are copied beside each chunk.
     pub metadata: &'a [String],
-    /// Name of the text search configuration.
+    /// Qualified name of the text search configuration.
     pub config: &'a str,
     /// What embeds changed rows: workers, the statement that changes them, or `rag_run`.
     pub refresh: RefreshMode,

@@ -47,6 +47,7 @@ pub fn create(name: &str, shards: &[String]) -> Result<Pipeline> {
     let shards = described(name, &schema, 1, shards)?;
     let first = &shards[0];
     let model = common_model(&shards)?;
+    let config = pipeline::config_name(&first.config)?;
     let columns = common_columns(&shards)?;
     let tables = make_chunk_tables(name, (&schema, 1), &shards, &columns, model.dimension)?;
     make_view(&names.view, &tables, &columns)?;
@@ -63,7 +64,7 @@ pub fn create(name: &str, shards: &[String]) -> Result<Pipeline> {
         model: &model.reference.name,
         chunking: &ChunkingOptions::default(),
         contextual: false,
-        config: &first.config,
+        config: &config,
         refresh: RefreshMode::Manual,
         stage: PipelineStage::Live,
         generation: 1,

@@ -152,7 +152,8 @@ SELECT fails($$SELECT rag_create_pipeline('docs', 'body', model => 'nowhere')$$)
 SELECT fails($$SELECT rag_create_pipeline('docs', 'body', refresh => 'sometimes')$$);
 SELECT fails($$SELECT rag_create_pipeline('docs', 'body', options => '{"backfill": "later"}')$$);
 SELECT fails($$SELECT rag_create_pipeline('docs', 'body', options => '{"configuration": "simple"}')$$);
-SELECT fails($$SELECT rag_create_pipeline('docs', 'body', options => '{"config": "klingon"}')$$);
+-- Which ones there are depends on the version of PostgreSQL.
+SELECT regexp_replace(fails($$SELECT rag_create_pipeline('docs', 'body', options => '{"config": "klingon"}')$$), '(english, ).*', '\1...');
 SELECT fails($$SELECT rag_create_pipeline('docs', 'body', options => '{"config": "english''); DROP TABLE docs; --"}')$$);
 
 -- Content is one expression over one row, whatever is written there.

@@ -154,7 +154,7 @@ def embeddings(schema: str | None, texts: Sequence[str], model: str | None, kind
     arguments = {"texts": list(texts), "model": model, "kind": kind}
     called, values = call(schema, "rag_embed_batch", arguments)
     statement = sql.SQL(
-        "SELECT embedding::real[] AS value FROM unnest({}) WITH ORDINALITY AS e (embedding, n) ORDER BY n"
+        "SELECT embedding::real[] AS value FROM pg_catalog.unnest({}) WITH ORDINALITY AS e (embedding, n) ORDER BY n"
     ).format(called)
     return statement, values
 

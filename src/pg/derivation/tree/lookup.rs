@@ -2,6 +2,8 @@
 
 use std::collections::{HashMap, HashSet};
 
+use pgrx::pg_sys::Oid;
+
 use super::changes::{ChangedDocument, SettledDocument};
 use super::{DocumentTrees, TreeNodeText};
 use crate::error::{Error, ErrorKind, Result};
@@ -28,6 +30,7 @@ struct MemberTexts {
 
 /// The tables that trees are made of.
 pub(super) struct TreeTables<'a> {
+    source: Oid,
     chunk_table: &'a str,
     tree: &'a str,
     same_document: String,
@@ -43,7 +46,8 @@ impl<'a> TreeTables<'a> {
     ) -> Result<TreeTables<'a>> {
         let same_document = same_document(pipeline)?;
         let chunk_table = &pipeline.chunk_table.sql;
-        Ok(TreeTables { chunk_table, tree, same_document, way: trees.way() })
+        let source = pipeline.source.oid;
+        Ok(TreeTables { source, chunk_table, tree, same_document, way: trees.way() })
     }
 
     fn render(&self, template: &str) -> String {
@@ -126,7 +130,8 @@ impl<'a> TreeTables<'a> {
     /// What chunks with these hashes say.
     fn of_chunks(&self, hashes: Vec<MemberHash>) -> Result<MemberTexts> {
         let statement = self.render(query!(tree.contents));
-        let found = sql::rows(&statement, &[bytes(&hashes).into()], |row| {
+        let arguments = [bytes(&hashes).into(), self.source.into()];
+        let found = sql::rows(&statement, &arguments, |row| {
             let hash = sql::required(row.get::<Vec<u8>>(1)?)?;
             Ok((hash, sql::required(row.get::<String>(2)?)?, row.get::<String>(3)?))
         })?;

@@ -1,12 +1,12 @@
 //! From what a search has found over what that names to what names the same.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use super::Search;
 use super::statement::Statements;
 use crate::error::Result;
 use crate::graph::options::{GraphUse, WalkOptions};
-use crate::graph::walk::{WalkHub, WalkSeed, WalkedChunk, walk};
+use crate::graph::walk::{Walk, WalkHub, WalkSeed, WalkedChunk};
 use crate::pg::catalog::owner::as_owner;
 use crate::pg::catalog::pipeline::Pipeline;
 use crate::pg::derivation::mentions::{look_around, most_chunks};
@@ -55,8 +55,36 @@ struct Waypoint {
     is_asked: bool,
 }
 
-/// A row of `named` of graph.sql: a chunk, what it names, how often, and as it writes it.
+/// What a chunk names: the chunk, the entity, how often, and as the chunk writes it.
 pub(super) type NamedRow = (i64, String, i32, String);
+
+/// A row of `named` of graph.sql: a chunk, its text, and of each entity that it names normal form, how often, and its place.
+struct NamedOfChunk {
+    chunk_id: i64,
+    content: String,
+    norms: Vec<String>,
+    counts: Vec<i32>,
+    starts: Vec<Option<i32>>,
+    ends: Vec<Option<i32>>,
+}
+
+impl NamedOfChunk {
+    fn rows(self) -> Vec<NamedRow> {
+        let NamedOfChunk { chunk_id, content, norms, counts, starts, ends } = self;
+        let places = starts.into_iter().zip(ends).map(|(start, end)| start.zip(end));
+        let named = norms.into_iter().zip(counts).zip(places);
+        let written = |(start, end): (i32, i32)| -> String {
+            let before = usize::try_from(start).unwrap_or_default();
+            let length = usize::try_from(end.saturating_sub(start)).unwrap_or_default();
+            content.chars().skip(before).take(length).collect()
+        };
+        let row = |((norm, count), place): ((String, i32), Option<(i32, i32)>)| {
+            let name = place.map_or_else(|| norm.clone(), written);
+            (chunk_id, norm, count, name)
+        };
+        named.map(row).collect()
+    }
+}
 
 impl EntityWalk {
     /// What the options ask for; `None` if that is nothing, or the pipeline has no graph that the caller may read.
@@ -96,12 +124,12 @@ impl Search {
         let there = self.walk.as_ref().filter(|it| may_select(it.graph.mentions.oid));
         let Some(entities) = there else { return Ok(unchanged(candidates)) };
         trace::step("graph", String::new, || {
-            let (walked, waypoints) = self.walk_from(entities, question, &candidates)?;
-            if walked.iter().all(|it| it.via.is_empty()) {
+            let (walk, waypoints) = self.walk_from(entities, question, &candidates)?;
+            if !walk.goes_anywhere() {
                 trace::rows(0);
                 return Ok(unchanged(candidates));
             }
-            let (walked, added) = self.seen(statements, walked, &candidates)?;
+            let (walked, added) = self.seen(statements, &walk, &candidates)?;
             let via = ways(&walked, &waypoints);
             trace::rows(added);
             trace::words(|| shown(&walked, &waypoints));
@@ -117,7 +145,7 @@ impl Search {
         entities: &EntityWalk,
         question: &str,
         candidates: &[Candidate],
-    ) -> Result<(Vec<WalkedChunk>, Vec<Waypoint>)> {
+    ) -> Result<(Walk, Vec<Waypoint>)> {
         let begins = seeds(candidates, entities.options.chunks as usize);
         let named = self.named(&entities.graph, &begins)?;
         let asked = entities.graph.extractor.asked(question, &mut look_around);
@@ -128,7 +156,7 @@ impl Search {
             .zip(chunks)
             .map(|(waypoint, chunks)| WalkHub { chunks, is_asked: waypoint.is_asked })
             .collect();
-        Ok((walk(&walk_seeds(&begins, &named, &waypoints), &hubs), waypoints))
+        Ok((Walk::new(&walk_seeds(&begins, &named, &waypoints), &hubs), waypoints))
     }
 
     /// What these chunks name.
@@ -141,10 +169,18 @@ impl Search {
         let values = [("view", view), ("mentions", &graph.mentions.sql)];
         let statement = render(query!(graph.named), &values);
         let chunks: Vec<i64> = begins.iter().map(|(chunk_id, _)| *chunk_id).collect();
-        prepared::rows(&statement, &[chunks.into(), ENTITIES_A_CHUNK.into()], |row| {
-            let (norm, name) = (required(row.get(2)?)?, required(row.get(4)?)?);
-            Ok((required(row.get(1)?)?, norm, required(row.get(3)?)?, name))
-        })
+        let named = prepared::rows(&statement, &[chunks.into(), ENTITIES_A_CHUNK.into()], |row| {
+            let named = NamedOfChunk {
+                chunk_id: required(row.get(1)?)?,
+                content: required(row.get(2)?)?,
+                norms: required(row.get(3)?)?,
+                counts: required(row.get(4)?)?,
+                starts: required(row.get(5)?)?,
+                ends: required(row.get(6)?)?,
+            };
+            Ok(named.rows())
+        })?;
+        Ok(named.into_iter().flatten().collect())
     }
 
     /// The chunks that name each of the entities; none of one that too many name.
@@ -154,24 +190,67 @@ impl Search {
         let left_out = self.frequent(graph, &norms, most)?;
         let kept: Vec<usize> =
             (0..norms.len()).filter(|at| !left_out.contains(norms[*at])).collect();
-        let statement = render(query!(graph.naming), &[("mentions", &graph.mentions.sql)]);
         let asked: Vec<&str> = kept.iter().map(|at| norms[*at]).collect();
-        let found = prepared::rows(&statement, &[asked.into(), (most as i64 + 1).into()], |row| {
+        let mut of_names = self.naming_exactly(graph, &asked, most)?;
+        self.add_other_names(graph, &asked, &mut of_names, most)?;
+        let mut chunks: Vec<Vec<i64>> = vec![Vec::new(); norms.len()];
+        for (at, of_name) in kept.into_iter().zip(of_names) {
+            chunks[at] = if of_name.len() > most { Vec::new() } else { of_name };
+        }
+        Ok(chunks)
+    }
+
+    /// The chunks that name each of some entities by just this name, in their order; of one that too many name, more than
+    /// `most` of them.
+    fn naming_exactly(
+        &self,
+        graph: &EntityGraph,
+        norms: &[&str],
+        most: usize,
+    ) -> Result<Vec<Vec<i64>>> {
+        let statement = render(query!(graph.naming), &[("mentions", &graph.mentions.sql)]);
+        let arguments = [norms.to_vec().into(), (most as i64 + 1).into()];
+        let mut chunks: Vec<Vec<i64>> = vec![Vec::new(); norms.len()];
+        let found = prepared::rows(&statement, &arguments, |row| {
             let place = required(row.get::<i64>(1)?)? as usize - 1;
             Ok((place, required(row.get::<Vec<i64>>(2)?)?))
         })?;
-        let mut chunks: Vec<Vec<i64>> = vec![Vec::new(); norms.len()];
-        for (place, mut of_name) in found {
-            chunks[kept[place]].append(&mut of_name);
+        found.into_iter().for_each(|(place, of_name)| chunks[place] = of_name);
+        Ok(chunks)
+    }
+
+    /// Adds to the chunks of each name, if they are not too many, those that name the same by what it is short for, or by what
+    /// is short for it.
+    fn add_other_names(
+        &self,
+        graph: &EntityGraph,
+        norms: &[&str],
+        chunks: &mut [Vec<i64>],
+        most: usize,
+    ) -> Result<()> {
+        let few = norms.iter().zip(&*chunks).filter(|(_, of_name)| of_name.len() <= most);
+        let few: Vec<&str> = few.map(|(norm, _)| *norm).collect();
+        let statement = render(query!(graph.other_names), &[("mentions", &graph.mentions.sql)]);
+        let others = prepared::rows(&statement, &[few.into()], |row| {
+            Ok((required(row.get::<String>(1)?)?, required(row.get::<String>(2)?)?))
+        })?;
+        if others.is_empty() {
+            return Ok(());
         }
-        for of_entity in &mut chunks {
-            of_entity.sort_unstable();
-            of_entity.dedup();
-            if of_entity.len() > most {
-                of_entity.clear();
+        let names: BTreeSet<&str> = others.iter().map(|(_, other)| other.as_str()).collect();
+        let names: Vec<&str> = names.into_iter().collect();
+        let of_others = self.naming_exactly(graph, &names, most)?;
+        let places: HashMap<&str, usize> = (0..).zip(norms).map(|(at, norm)| (*norm, at)).collect();
+        for (norm, other) in &others {
+            let found = names.binary_search(&other.as_str());
+            let of_other = found.map_or(&[][..], |at| of_others[at].as_slice());
+            if let Some(at) = places.get(norm.as_str()) {
+                chunks[*at].extend(of_other);
+                chunks[*at].sort_unstable();
+                chunks[*at].dedup();
             }
         }
-        Ok(chunks)
+        Ok(())
     }
 
     /// Those of some entities that too many chunks name, whoever sees these. It is asked where the caller may not see
@@ -193,20 +272,21 @@ impl Search {
         Ok(found.into_iter().collect())
     }
 
-    /// What of `walked` is a candidate or may become one, since the caller sees it and the filter lets it pass; and
+    /// To what a walk comes that is a candidate or may become one, since the caller sees it and the filter lets it pass; and
     /// how many of the latter there are.
     fn seen(
         &self,
         statements: &Statements<'_>,
-        walked: Vec<WalkedChunk>,
+        walk: &Walk,
         candidates: &[Candidate],
     ) -> Result<(Vec<WalkedChunk>, usize)> {
         let known: HashSet<i64> = candidates.iter().map(|one| one.chunk_id).collect();
         let filter = statements.filter;
         let is_filtered = filter.condition != query!(filter.none);
         let most = if is_filtered { MOST_FILTERED } else { MOST_NEW };
+        let walked = walk.best(&known, most);
         let new = walked.iter().map(|it| it.chunk_id).filter(|id| !known.contains(id));
-        let new: Vec<i64> = new.take(most).collect();
+        let new: Vec<i64> = new.collect();
         if new.is_empty() {
             return Ok((walked, 0));
         }
