@@ -38,6 +38,9 @@ const FEW_WORDS: usize = 1;
 /// And with a word for the number of an item: "What does the third cost?"
 const FEW_WITH_ORDINAL: usize = 2;
 
+/// Verbs behind which "there" is no place.
+const EXISTING: &str = "is are was were be";
+
 /// Most words of what a row is about.
 const LONGEST_SUBJECT: usize = 3;
 
@@ -178,8 +181,14 @@ impl<'a> ReadQuestion<'a> {
         }
         let spoken = spoken.unwrap_or(NaturalLanguage::English);
         let (_, list) = POINTING.iter().find(|(language, _)| *language == spoken)?;
-        let word = self.words.iter().find(|(_, word)| is_one_of(list, &word.folded))?;
-        Some(word.0.start)
+        // "Are there rooms?" asks whether some exist, and not what is at a place.
+        let exists = |at: usize| {
+            let before = at.checked_sub(1).map(|it| self.words[it].1.folded.as_str());
+            self.words[at].1.folded == "there" && before.is_some_and(|it| is_one_of(EXISTING, it))
+        };
+        let points = |at: &usize| is_one_of(list, &self.words[*at].1.folded) && !exists(*at);
+        let at = (0..self.words.len()).find(points)?;
+        Some(self.words[at].0.start)
     }
 
     fn has_code(&self) -> bool {
@@ -629,6 +638,7 @@ mod tests {
             "Who is Anna Smith?",
             "When does the office open in winter?",
             "How long is the warranty of the S200?",
+            "Which rooms and halls are there?",
         ] {
             behind(before, question, question);
         }

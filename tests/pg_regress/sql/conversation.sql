@@ -44,7 +44,7 @@ SELECT rag_conversation('Rooms') AS r \gset
 SELECT jsonb_build_object('answer', jsonb_build_object('conversation', :'r')) AS ro \gset
 SELECT rag_answer('how much is the elm room in summer?', 'rooms', options => :'ro');
 SELECT rag_answer('and the oak?', 'rooms', options => :'ro');
-SELECT rag_answer('Which rooms are there?', 'rooms', options => :'ro');
+SELECT rag_answer('List the rooms', 'rooms', options => :'ro');
 SELECT rag_answer('And how many beds does the third one have?', 'rooms', options => :'ro');
 SELECT rag_answer('When does the ferry leave in summer?', 'rooms', options => :'ro');
 SELECT rag_answer('and in winter?', 'rooms', options => :'ro');
