@@ -111,6 +111,8 @@ fn in_language(language: NaturalLanguage, subjects: &[String]) -> String {
         NaturalLanguage::English => ("Nearest topics: ", "; ", "."),
         NaturalLanguage::French => ("Sujets les plus proches : ", " ; ", "."),
         NaturalLanguage::German => ("Am nächsten kommen: ", "; ", "."),
+        NaturalLanguage::Greek => ("Πλησιέστερα θέματα: ", "· ", "."),
+        NaturalLanguage::Hindi => ("निकटतम विषय: ", "; ", "।"),
         NaturalLanguage::Italian => ("Argomenti più vicini: ", "; ", "."),
         NaturalLanguage::Japanese => ("最も近い項目：", "；", "。"),
         NaturalLanguage::Korean => ("가장 가까운 항목: ", "; ", "."),
@@ -122,7 +124,7 @@ fn in_language(language: NaturalLanguage, subjects: &[String]) -> String {
         NaturalLanguage::Ukrainian => ("Найближчі теми: ", "; ", "."),
     };
     let listed = subjects.join(joint);
-    let ends = listed.ends_with(['.', '!', '?', '\u{2026}', '。']);
+    let ends = listed.ends_with(['.', '!', '?', '\u{2026}', '。', '।']);
     format!("{frame}{listed}{}", if ends { "" } else { end })
 }
 

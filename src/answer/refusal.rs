@@ -22,6 +22,8 @@ fn in_language(language: NaturalLanguage) -> &'static str {
         NaturalLanguage::English => "The documents don't say.",
         NaturalLanguage::French => "Les documents ne le disent pas.",
         NaturalLanguage::German => "Das steht nicht in den Dokumenten.",
+        NaturalLanguage::Greek => "Τα έγγραφα δεν το αναφέρουν.",
+        NaturalLanguage::Hindi => "दस्तावेज़ों में यह नहीं बताया गया है।",
         NaturalLanguage::Italian => "I documenti non lo dicono.",
         NaturalLanguage::Japanese => "文書には記載がありません。",
         NaturalLanguage::Korean => "문서에 나와 있지 않습니다.",
@@ -44,6 +46,8 @@ mod tests {
             ("When does the library open?", "The documents don't say."),
             ("Wie viele Urlaubstage habe ich?", "Das steht nicht in den Dokumenten."),
             ("报销需要多少天？", "文档中没有说明。"),
+            ("शिक्षक का वेतन कितना है?", "दस्तावेज़ों में यह नहीं बताया गया है।"),
+            ("Πόσο κοστίζει το εισιτήριο;", "Τα έγγραφα δεν το αναφέρουν."),
             ("ef_search", "The documents don't say."),
         ] {
             assert_eq!(refusal(question, None), expected, "{question}");

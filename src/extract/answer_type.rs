@@ -128,6 +128,12 @@ const NUMBERS: &[&str] = &[
     "половину", "дважды", "треть", "первый", "второй",
     "اثنان", "اثنين", "ثلاثة", "ثلاث", "أربعة", "أربع", "خمسة", "خمس", "ستة", "ست", "سبعة", "سبع", "ثمانية", "تسعة",
     "عشرة", "عشر", "عشرين", "مائة", "مئة", "ألف", "آلاف", "مليون", "ملايين", "مليار", "نصف", "ثلث", "ربع",
+    "dwa", "dwie", "dwóch", "trzy", "trzech", "cztery", "czterech", "pięć", "pięciu", "sześć", "sześciu", "siedem", "siedmiu",
+    "osiem", "ośmiu", "dziewięć", "dziesięć", "dziesięciu", "dwanaście", "szesnaście", "szesnastu", "dwadzieścia", "sto", "tysiąc",
+    "tysięcy", "milion", "połowa", "połowę", "iki", "üç", "dört", "beş", "altı", "yedi", "sekiz", "dokuz", "yirmi", "otuz",
+    "yüz", "milyon", "yarısı", "दो", "तीन", "चार", "पाँच", "पांच", "छह", "सात", "आठ", "नौ", "दस", "बीस", "सौ", "हज़ार", "लाख", "आधा",
+    "sedici", "quindici", "dodici", "venti", "trenta", "mila", "vinte", "trinta", "cem", "twaalf", "twintig", "dertig", "acht",
+    "δύο", "τρεις", "τρία", "τέσσερις", "πέντε", "έξι", "επτά", "οκτώ", "εννέα", "δέκα", "είκοσι", "εκατό", "χίλια",
     "二", "两", "三", "四", "五", "六", "七", "八", "九", "十", "百", "千", "万", "亿", "億", "半",
 ];
 
@@ -145,6 +151,15 @@ const DAYS: &[&str] = &[
     "novembro", "dezembro", "século", "januari", "februari", "maart", "mei", "augustus", "eeuw",
     "января", "февраля", "марта", "апреля", "мая", "июня", "июля", "августа", "сентября", "октября", "ноября",
     "декабря", "году", "года", "год", "годах", "веке", "века", "век",
+    "stycznia", "lutego", "marca", "kwietnia", "maja", "czerwca", "lipca", "sierpnia", "września", "października", "listopada",
+    "grudnia", "roku", "rok", "wieku", "ocak", "şubat", "mart", "nisan", "mayıs", "haziran", "temmuz", "ağustos", "eylül",
+    "ekim", "kasım", "aralık", "yılında", "yılı", "जनवरी", "फ़रवरी", "फरवरी", "मार्च", "अप्रैल", "मई", "जून", "जुलाई", "अगस्त", "सितंबर",
+    "अक्टूबर", "नवंबर", "दिसंबर", "साल", "वर्ष",
+    "lundi", "mardi", "mercredi", "jeudi", "vendredi", "samedi", "dimanche", "lunes", "martes", "miércoles", "jueves",
+    "viernes", "sábado", "domingo", "lunedì", "martedì", "mercoledì", "giovedì", "venerdì", "sabato", "domenica",
+    "maandag", "dinsdag", "woensdag", "donderdag", "vrijdag", "zaterdag", "zondag", "poniedziałek", "wtorek", "środa",
+    "środę", "czwartek", "piątek", "sobota", "sobotę", "niedziela", "niedzielę", "pazartesi", "salı", "çarşamba", "perşembe",
+    "cuma", "cumartesi", "pazar", "सोमवार", "मंगलवार", "बुधवार", "गुरुवार", "शुक्रवार", "शनिवार", "रविवार",
     "يناير", "فبراير", "مارس", "أبريل", "مايو", "يونيو", "يوليو", "أغسطس", "سبتمبر", "أكتوبر", "نوفمبر", "ديسمبر",
     "عام", "سنة", "القرن", "年", "月", "世", "년", "월", "세기",
 ];

@@ -6,7 +6,9 @@
 
 use super::candidates::{Candidates, ParsedQuestion, UnitCandidate};
 use super::choice::ChosenUnit;
-use crate::text::words::{Word, each_word};
+use crate::text::language::NaturalLanguage;
+use crate::text::phrase::Phrases;
+use crate::text::words::Word;
 
 /// What a sentence takes up of those before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,11 +24,12 @@ pub(super) enum Antecedent {
 
 /// What the first word of `candidate` takes up.
 pub(super) fn antecedent(candidate: &UnitCandidate) -> Antecedent {
-    let is_one_of = |list: &str, word: &str| list.split(' ').any(|it| it == word);
-    match each_word(&candidate.reading).next() {
-        Some(first) if is_one_of(STATEMENTS, &first.folded) => Antecedent::Statement,
-        Some(first) if is_one_of(SUBJECTS, &first.folded) => Antecedent::Subject,
-        _ => Antecedent::Nothing,
+    if STATEMENTS.begin(&candidate.reading) {
+        Antecedent::Statement
+    } else if SUBJECTS.begin(&candidate.reading) {
+        Antecedent::Subject
+    } else {
+        Antecedent::Nothing
     }
 }
 
@@ -55,7 +58,8 @@ pub(super) fn with_subjects<'a>(
     }
     let before = first - 1;
     let unit = &candidates.all[before].unit;
-    chosen.insert(at, ChosenUnit { passage, unit, first: before, last: before, score });
+    let headline = None;
+    chosen.insert(at, ChosenUnit { passage, unit, headline, first: before, last: before, score });
     let others = (0..chosen.len()).filter(|other| ![at, at + 1].contains(other));
     let least = others.min_by(|a, b| chosen[*a].score.total_cmp(&chosen[*b].score));
     if let Some(least) = least.filter(|_| chosen.len() > most) {
@@ -95,13 +99,68 @@ fn asks_for_subject(question: &ParsedQuestion) -> bool {
 const ASKING_FOR_SUBJECTS: &str = "who which wer welcher welche welches qui quel quelle quién quien cuál cual quem qual \
     chi quale welke kto który która które кто какой какая какое который 谁 哪个";
 
-const SUBJECTS: &str = "it its they their he his she her er sie es seine ihre il ils elle elles lui leur él ella \
-    ellos ellas ele ela eles elas egli esso essi hij zij het on ona ono oni он она оно они его её их 它 他 她 它们 他们";
+/// Words that stand for someone or something named before, each in its language: "On" and "Il" begin other sentences elsewhere.
+const SUBJECTS: Phrases = Phrases {
+    spaced: &[
+        (NaturalLanguage::English, "it., its., they., their., he., his., she., her."),
+        (NaturalLanguage::German, "er., sie., es., seine., ihre."),
+        (NaturalLanguage::French, "il., ils., elle., elles., lui., leur."),
+        (NaturalLanguage::Spanish, "él., ella., ellos., ellas."),
+        (NaturalLanguage::Portuguese, "ele., ela., eles., elas."),
+        (NaturalLanguage::Italian, "egli., ella., esso., essa., essi., esse., lui., lei., loro."),
+        (NaturalLanguage::Dutch, "hij., zij., ze."),
+        (NaturalLanguage::Polish, "on., ona., ono., oni., jego., jej., ich."),
+        (NaturalLanguage::Russian, "он., она., оно., они., его., её., ее., их."),
+        (NaturalLanguage::Ukrainian, "він., вона., воно., вони., його., її., їх."),
+        (NaturalLanguage::Turkish, "o., onlar., onun., onların."),
+        (NaturalLanguage::Greek, "αυτός., αυτή., αυτό., αυτοί."),
+        (NaturalLanguage::Hindi, "वह., वे., उसका., उसकी., उसके., उनका., उनकी., उनके."),
+        (NaturalLanguage::Arabic, "هو., هي., هم., هما."),
+    ],
+    unspaced: &[
+        (NaturalLanguage::Chinese, "它, 他, 她"),
+        (NaturalLanguage::Japanese, "彼, それら"),
+    ],
+};
 
-const STATEMENTS: &str = "this that these those such thus therefore hence otherwise however instead consequently \
-    then so also but dies dieser diese dieses dadurch deshalb daher darum dabei damit dann sonst stattdessen jedoch \
-    cela ceci cette donc sinon alors cependant esto eso este esta estos así entonces isso isto assim então questo \
-    questa quindi or and oder und ou ni o y e ed или и dit deze dus daarom это этот эта эти поэтому иначе тогда 这 这些 因此 否则";
+/// Words that take up what was said before.
+const STATEMENTS: Phrases = Phrases {
+    spaced: &[
+        (
+            NaturalLanguage::English,
+            "this., that., these., those., such., thus., therefore., hence., otherwise., however., instead., consequently., then., so., also., but., or., and.",
+        ),
+        (
+            NaturalLanguage::German,
+            "dies., dieser., diese., dieses., dadurch., deshalb., daher., darum., dabei., damit., dann., sonst., stattdessen., jedoch., und., oder.",
+        ),
+        (
+            NaturalLanguage::French,
+            "cela., ceci., cette., ces., donc., sinon., alors., cependant., et., ou., ni.",
+        ),
+        (
+            NaturalLanguage::Spanish,
+            "esto., eso., este., esta., estos., estas., así., entonces., y., o., ni.",
+        ),
+        (NaturalLanguage::Portuguese, "isso., isto., este., esta., assim., então., e., ou."),
+        (
+            NaturalLanguage::Italian,
+            "questo., questa., questi., queste., ciò., quindi., e., ed., o.",
+        ),
+        (NaturalLanguage::Dutch, "dit., deze., dus., daarom., en., of."),
+        (NaturalLanguage::Polish, "to., ten., ta., te., więc., dlatego., zatem., i., ale."),
+        (NaturalLanguage::Russian, "это., этот., эта., эти., поэтому., иначе., тогда., и., или."),
+        (NaturalLanguage::Ukrainian, "це., цей., ця., ці., тому., інакше., тоді., і., або."),
+        (NaturalLanguage::Turkish, "bu., bunlar., bunun., böylece., ancak., ve."),
+        (NaturalLanguage::Greek, "αυτό., επομένως., αλλιώς., και., ή."),
+        (NaturalLanguage::Hindi, "यह., ये., इस., इससे., इसलिए., इसके."),
+        (NaturalLanguage::Arabic, "هذا., هذه., ذلك., لذلك., ولذلك."),
+    ],
+    unspaced: &[
+        (NaturalLanguage::Chinese, "这, 因此, 否则"),
+        (NaturalLanguage::Japanese, "これ, この, その, そのため, したがって"),
+    ],
+};
 
 #[cfg(test)]
 mod tests {
@@ -120,6 +179,37 @@ mod tests {
         assert_eq!(found, [Statement, Subject, Nothing, Statement]);
     }
 
+    #[test]
+    fn a_word_takes_up_in_its_language_alone() {
+        let taken = |content: &str| {
+            let passage = ExtractPassage::of(1, content);
+            let question = ParsedQuestion::read("How?");
+            let candidates = Candidates::read(&question, &[passage]);
+            antecedent(&candidates.all[0])
+        };
+        for content in [
+            "On clear nights the dome is open.",
+            "Il cancello si chiude alle otto.",
+            "O pedido é feito por escrito.",
+            "Het water is in de winter afgesloten.",
+        ] {
+            assert_eq!(taken(content), Antecedent::Nothing, "{content}");
+        }
+        for content in [
+            "Ona jest bardzo ciężka.",
+            "Он тяжёлый.",
+            "Ela é muito pesada.",
+            "वह बहुत भारी है।",
+            "Onun ağırlığı ne kadar bilinmez.",
+        ] {
+            assert_eq!(taken(content), Antecedent::Subject, "{content}");
+        }
+        for content in ["इसलिए दरवाज़ा बंद है।", "そのためドアは閉まっています。", "لذلك يُغلق الباب."]
+        {
+            assert_eq!(taken(content), Antecedent::Statement, "{content}");
+        }
+    }
+
     /// The texts of what is left of the candidates `chosen` of two products.
     fn left(question: &str, chosen: &[usize]) -> Vec<String> {
         let passage = ExtractPassage::of;
@@ -133,7 +223,8 @@ mod tests {
         let unit = |first: &usize| {
             let UnitCandidate { passage, unit, .. } = &candidates.all[*first];
             let score = 9.0 - *first as f32;
-            ChosenUnit { passage: *passage, unit, first: *first, last: *first, score }
+            let (passage, headline) = (*passage, None);
+            ChosenUnit { passage, unit, headline, first: *first, last: *first, score }
         };
         let chosen = chosen.iter().map(unit).collect();
         let left = with_subjects(&candidates, chosen, 2);

@@ -11,14 +11,15 @@ use super::ExtractPassage;
 use super::announcement::AnnouncedBy;
 use super::answer_type::{AnswerType, asked};
 use super::definition::{Definiendum, DefinitionWording};
+use super::enumeration::is_asked_for;
 use super::markup::plain;
-use super::part::PartKind;
 use super::terms::{QuestionWords, compared, term_credit};
 use super::units::{Unit, units};
 use crate::embed::reader::SpanScores;
 use crate::text::language::NaturalLanguage;
 use crate::text::phrase::Phrases;
 use crate::text::preamble::Preamble;
+use crate::text::sentence::is_question;
 use crate::text::words::{Word, words};
 
 /// A question and its words.
@@ -38,6 +39,8 @@ pub(super) struct ParsedQuestion {
     pub asked: AnswerType,
     /// The thing whose definition it asks for.
     pub definiendum: Option<Definiendum>,
+    /// Whether it asks for a version or a release of something.
+    pub asks_for_version: bool,
     /// Whether it asks for what text says and code doesn't: a definition, a reason or somebody.
     pub wants_words: bool,
 }
@@ -54,7 +57,10 @@ impl ParsedQuestion {
         let wants_words = definiendum.is_some()
             || first_asking.is_some_and(is_of_words)
             || UNSPACED_REASONS_AND_PERSONS.stand_in(text);
+        let is_version = |term: &Word| VERSIONS.split(' ').any(|it| it == term.folded);
+        let asks_for_version = asks.contains(&true) && terms.iter().any(is_version);
         ParsedQuestion {
+            asks_for_version,
             text: text.to_string(),
             words,
             terms,
@@ -64,6 +70,22 @@ impl ParsedQuestion {
             definiendum,
             wants_words,
         }
+    }
+
+    /// Whether the question `other` asks the same, which holds the terms of this one at `places`: it holds all of them and no others,
+    /// and both ask with the same words.
+    fn is_asked_by(&self, other: &str, places: &[TermPlaces]) -> bool {
+        let other = QuestionWords::read(other, MOST_WORDS);
+        let is_held =
+            |term: &Word| self.terms.iter().any(|own| term_credit(&own.folded, &term.folded) > 0.0);
+        let asking = |words: &[Word], asks: &[bool]| -> Vec<String> {
+            let both = words.iter().zip(asks);
+            both.filter(|(_, asks)| **asks).map(|(word, _)| word.folded.clone()).collect()
+        };
+        places.len() > 1
+            && places.iter().all(|it| it.credit > 0.0)
+            && other.terms.iter().all(is_held)
+            && asking(&self.words, &self.asks) == asking(&other.words, &other.asks)
     }
 
     /// The heading that names the thing asked for, where `unit` says first below it what that is, and how; of the first of a
@@ -86,8 +108,15 @@ impl ParsedQuestion {
     }
 }
 
+/// Characters of the longest answer below the very question that is asked, of which all is quoted that may be.
+const LONGEST_ANSWER: usize = 350;
+
 /// Words of a question that are compared with those of each sentence; more is no question.
 const MOST_WORDS: usize = 2000;
+
+/// Words for versions, which headings of release notes name.
+const VERSIONS: &str = "version versions release ausgabe versión versiones versione versioni versão versões versie wersja wersji \
+    sürüm sürümde sürümü версия версии версию версій версії संस्करण";
 
 /// Words that ask why or who, of languages that write spaces.
 const REASONS_AND_PERSONS: &str = "why who whom whose warum weshalb wieso wer wen wem wessen pourquoi qui quién quiénes \
@@ -122,11 +151,15 @@ pub(super) struct UnitCandidate {
     pub closeness: f32,
     /// Whether it holds the kind of thing that is asked for; `None` if that is not known.
     pub fits: Option<bool>,
+    /// The heading that it is shown with: a date or a version is asked for and stands there, and not in the piece.
+    pub headline: Option<Range<usize>>,
     /// By what it only announces what comes next, which is no part of it; `None` where it says something itself.
     pub announcement: Option<AnnouncedBy>,
     /// Where it defines the thing asked for, what it is without that.
     pub definition: Option<DefinitionCredit>,
-    /// Whether it is an item of a list whose heading holds all that is asked: the list is the answer.
+    /// Whether it stands under the very question that is asked: all that does is the answer.
+    pub is_of_asked_answer: bool,
+    /// Whether it is an item of a list, or a row of a table, and what stands above that holds all that is asked: the whole is the answer.
     pub is_of_asked_list: bool,
 }
 
@@ -176,16 +209,23 @@ impl<'a> Candidates<'a> {
             let mut is_first = passage.is_beginning;
             // The list that was read last, and whether it is what is asked for: its items follow each other.
             let mut list: Option<(Rc<Unit>, bool)> = None;
+            let mut above = SharedLead::default();
             for unit in units(passage.content).into_iter().filter(of_chunk) {
                 let heading = question.heading_of(&unit, passage, is_first);
                 is_first &= !unit.opens;
                 list = unit.bullets.clone().map(|it| match &list {
                     Some((last, is_asked)) if Rc::ptr_eq(last, &it) => (it, *is_asked),
-                    _ => (Rc::clone(&it), names_all(question, &it, passage)),
+                    _ => {
+                        let is_asked = is_asked_for(&question.terms, &it, passage);
+                        (it, is_asked)
+                    }
                 });
                 let is_of_asked_list = list.as_ref().is_some_and(|(_, is_asked)| *is_asked);
                 let mut candidate = UnitCandidate::read(question, index, passage, unit);
                 candidate.is_of_asked_list = is_of_asked_list;
+                above.go_to(question, passage, candidate.unit.under.as_ref());
+                candidate.stand_under(&above);
+                candidate.take_headline(question, &above, passage.content);
                 if let Some((heading, wording)) = heading {
                     candidate.define(heading, wording);
                 }
@@ -194,6 +234,7 @@ impl<'a> Candidates<'a> {
                 }
                 all.push(candidate);
             }
+            leave_long_answers(&mut all[start..], passage.content);
             of_passage.push(start..all.len());
             passage_credits.push(best);
         }
@@ -230,6 +271,31 @@ impl UnitCandidate {
         (definition.wording == DefinitionWording::Nameless).then_some(definition.heading.as_str())
     }
 
+    /// What the heading or the question above says of what is asked, all pieces below it take over, and not the first alone: the
+    /// second may say why.
+    fn stand_under(&mut self, above: &SharedLead) {
+        for (own, credit) in self.credits.iter_mut().zip(&above.credits) {
+            *own = own.max(*credit);
+        }
+        self.closeness = self.closeness.max(above.closeness);
+        self.is_of_asked_answer = above.is_asked;
+    }
+
+    /// Where `above` says when or which version, and it does not itself, it is shown with that.
+    fn take_headline(&mut self, question: &ParsedQuestion, above: &SharedLead, content: &str) {
+        if !above.has_when && !above.has_version {
+            return;
+        }
+        let shown = words(&self.unit.shown(content));
+        let is_missing = |kind: AnswerType| kind.is_held_by(&shown, &question.words) == Some(false);
+        if above.has_when && is_missing(AnswerType::Time)
+            || above.has_version && is_missing(AnswerType::Number)
+        {
+            self.headline.clone_from(&self.unit.under);
+            self.fits = self.fits.map(|_| true);
+        }
+    }
+
     /// What the heading names, the sentence below it need not: it counts as if it held all that is asked, side by side.
     fn define(&mut self, heading: &str, wording: DefinitionWording) {
         let (credits, closeness) = (self.credits.clone(), self.closeness);
@@ -263,22 +329,65 @@ impl UnitCandidate {
             credits: places.iter().map(|places| places.credit).collect(),
             closeness: closeness(&places),
             fits: question.asked.is_held_by(&words, &question.words),
+            headline: None,
             definition: None,
+            is_of_asked_answer: false,
             is_of_asked_list: false,
         }
     }
 }
 
-/// Whether what stands above `list`, its heading or the sentence that announces it, has all words that carry the question.
-fn names_all(question: &ParsedQuestion, list: &Unit, source: &ExtractPassage) -> bool {
-    let section = list.section.clone().map(|range| &source.content[range]);
-    let heading = section.or_else(|| source.heading.and_then(|it| it.split(" > ").last()));
-    let announced = list.parts.first().filter(|it| it.kind == PartKind::Sentence);
-    let announced = announced.map(|it| &source.content[it.range.clone()]);
-    let above = format!("{}\n{}", heading.unwrap_or_default(), announced.unwrap_or_default());
-    let words = compared(&above, &words(&above));
-    !question.terms.is_empty()
-        && question.terms.iter().all(|term| TermPlaces::of(term, &words).credit > 0.0)
+/// Takes pieces of a long answer to the question that is asked for as good as others: the best of them says enough.
+fn leave_long_answers(of_passage: &mut [UnitCandidate], content: &str) {
+    let is_same = |one: &UnitCandidate, next: &UnitCandidate| one.unit.under == next.unit.under;
+    for answer in of_passage.chunk_by_mut(is_same) {
+        let characters = |it: &UnitCandidate| content[it.unit.range()].chars().count();
+        if answer.iter().map(characters).sum::<usize>() > LONGEST_ANSWER {
+            answer.iter_mut().for_each(|it| it.is_of_asked_answer = false);
+        }
+    }
+}
+
+/// What the heading or the question that the last piece stands under shares with the question.
+#[derive(Default)]
+struct SharedLead {
+    range: Option<Range<usize>>,
+    credits: Vec<f32>,
+    closeness: f32,
+    /// Whether it is a question, and the one that is asked.
+    is_asked: bool,
+    /// Whether the question asks when, and that stands there.
+    has_when: bool,
+    /// Whether the question asks for a version, and a number stands there that the question has not.
+    has_version: bool,
+}
+
+impl SharedLead {
+    /// Reads the heading at `range`, unless it is the last one.
+    fn go_to(
+        &mut self,
+        question: &ParsedQuestion,
+        source: &ExtractPassage,
+        range: Option<&Range<usize>>,
+    ) {
+        if self.range.as_ref() == range {
+            return;
+        }
+        let text = range.map(|it| plain(&source.content[it.clone()])).unwrap_or_default();
+        let own = words(&text);
+        let compared = compared(&text, &own);
+        let places: Vec<TermPlaces> =
+            question.terms.iter().map(|term| TermPlaces::of(term, &compared)).collect();
+        let asks = is_question(text.trim_end_matches(['*', '_']));
+        self.is_asked = asks && question.is_asked_by(&text, &places);
+        self.has_when = question.asked == AnswerType::Time
+            && question.asked.is_held_by(&own, &question.words) == Some(true);
+        self.has_version = question.asks_for_version
+            && AnswerType::Number.is_held_by(&own, &question.words) == Some(true);
+        self.range = range.cloned();
+        self.credits = places.iter().map(|places| places.credit).collect();
+        self.closeness = closeness(&places);
+    }
 }
 
 fn heading_credits(question: &ParsedQuestion, passage: &ExtractPassage) -> Vec<f32> {

@@ -5,11 +5,12 @@
 //! ```
 //!
 //! One piece answers most questions. Another is quoted with it if it is about as good, or holds a word of
-//! the question that none before it holds; but nothing twice, no code that no sentence announces, no
+//! the question that none before it holds, or stands with it under the very question that is asked; but nothing twice, no code that no sentence announces, no
 //! announcement of what is not there, no code twice, no row beside the one that names what is asked for, nothing of which a
 //! reader says that it hardly answers or that it has not read, and a sentence that takes up what another said only with that. An item of a numbered list brings the list.
 
 use std::cmp::Reverse;
+use std::ops::Range;
 
 use super::antecedent::{Antecedent, antecedent};
 use super::candidates::{Candidates, UnitCandidate};
@@ -35,6 +36,8 @@ pub(super) struct ChosenUnit<'a> {
     pub passage: usize,
     /// What is shown.
     pub unit: &'a Unit,
+    /// The heading that is shown before it, where it says what is asked for.
+    pub headline: Option<Range<usize>>,
     /// Indexes of the candidates that it stands for.
     pub first: usize,
     /// The last of them.
@@ -91,11 +94,18 @@ impl<'a> ScoredUnits<'a> {
         ScoredUnits { candidates, scores, read, has_read }
     }
 
-    /// How far the candidate `index` is below the `best` one, in log odds. What a reader says hardly answers is out of reach, and so is
+    /// How far the candidate `index` is below the `best` one, in log odds; not at all where both are what a page answers to the very
+    /// question. What a reader says hardly answers is out of reach, and so is
     /// what it has not read where it has read any: it was sure of another piece, or this one promised less.
     fn distance(&self, index: usize, best: usize) -> f32 {
         let gap = self.scores[best] - self.scores[index];
-        let is_near = self.candidates.all[index].passage == self.candidates.all[best].passage;
+        let (own, of_best) = (&self.candidates.all[index], &self.candidates.all[best]);
+        let is_near = own.passage == of_best.passage;
+        let is_same_answer =
+            own.is_of_asked_answer && is_near && own.unit.under == of_best.unit.under;
+        if is_same_answer && (self.read[index].is_some() || !self.has_read) {
+            return 0.0;
+        }
         match (&self.read[best], &self.read[index]) {
             (_, None) if self.has_read => f32::INFINITY,
             (_, None) => gap,
@@ -180,7 +190,8 @@ impl<'a> UnitChoice<'a> {
         let siblings = self.candidates.of_passage[passage].clone();
         let first = siblings.clone().find(is_of_it).unwrap_or(index);
         let last = siblings.rev().find(is_of_it).unwrap_or(index);
-        self.chosen.push(ChosenUnit { passage, unit, first, last, score });
+        let headline = candidate.headline.clone();
+        self.chosen.push(ChosenUnit { passage, unit, headline, first, last, score });
     }
 
     /// A further piece, if what it takes up is there or comes with it: behind the sentence of another

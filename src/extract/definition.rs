@@ -217,12 +217,12 @@ const ARTICLES: &str = "\
 /// What points at a thing and stands before a word for its kind.
 const DEMONSTRATIVES: &str = "\
     this these that dieser diese dieses jener ce cet cette ces este esta estos estas questo questa esta estes deze dit \
-    этот эта эти эту 该 此 这 本";
+    этот эта эти эту ten ta te bu هذا هذه यह この 该 此 这 本";
 
 /// Words that stand for the thing named above, and function words with which a sentence about it begins that has no subject.
 const SUBJECTS: &str = "\
     it they is are can used es er sie ist sind wird dient kann c il elle ils elles se sert est permet sirve esto es son \
-    è sono serve é são het ze wordt dient это он она оно они является 它 是 可 能 为 由";
+    è sono serve é são het ze wordt dient jest są służy वह هو هي это он она оно они является 它 是 可 能 为 由";
 
 /// Words with which a sentence begins that leads to something else; function words do, too.
 #[rustfmt::skip]
@@ -260,6 +260,12 @@ const FRAMES: &[(&str, &str)] = &[
     ("что такое", ""), ("что делает", ""), ("что делают", ""), ("что значит", ""), ("что означает", ""),
     ("зачем нужен", ""), ("зачем нужна", ""), ("зачем нужно", ""), ("зачем нужны", ""), ("для чего нужен", ""),
     ("для чего нужна", ""), ("для чего нужно", ""), ("для чего нужны", ""), ("для чего служит", ""),
+    ("welche sind", ""), ("quels sont", ""), ("quelles sont", ""), ("cuáles son", ""), ("quali sono", ""), ("quais são", ""),
+    ("welke zijn", ""), ("co to jest", ""), ("czym jest", ""), ("czym są", ""), ("jakie są", ""), ("do czego służy", ""),
+    ("do czego służą", ""), ("co oznacza", ""), ("co robi", ""), ("", "nedir"), ("", "nelerdir"), ("", "ne demek"),
+    ("", "ne işe yarar"), ("", "ne anlama gelir"), ("τι είναι", ""), ("τι κάνει", ""), ("τι σημαίνει", ""), ("ما هو", ""), ("ما هي", ""),
+    ("ماذا يعني", ""), ("ماذا تعني", ""), ("", "क्या है"), ("", "क्या हैं"), ("", "क्या होता है"), ("", "का मतलब क्या है"),
+    ("", "と は 何 で す か"), ("", "と は"), ("", "は 何 で す か"), ("", "と は 何 を す る も の で す か"),
     ("什 么 是", ""), ("", "是 什 么"), ("", "是 什 么 意 思"), ("", "是 做 什 么 的"), ("", "是 干 什 么 的"),
     ("", "做 什 么"), ("", "有 什 么 用"), ("", "有 什 么 作 用"), ("", "的 作 用 是 什 么"), ("", "的 用 途 是 什 么"),
 ];

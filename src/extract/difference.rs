@@ -182,6 +182,20 @@ const FRAMES: &[(&str, &[DifferenceFrame])] = &[
         ("", "与", "的 区 别 是 什 么"), ("", "和", "之 间 有 什 么 区 别"), ("", "与", "之 间 有 什 么 区 别"),
         ("", "和", "有 什 么 不 同"), ("", "与", "有 什 么 不 同"), ("", "和", "的 区 别"), ("", "与", "的 区 别"),
     ]),
+    ("Co to jest …?", &[
+        ("jaka jest różnica między", "a", ""), ("jaka jest różnica pomiędzy", "a", ""), ("czym się różni", "od", ""),
+        ("czym różni się", "od", ""), ("różnica między", "a", ""),
+    ]),
+    ("… nedir?", &[
+        ("", "ile", "arasındaki fark nedir"), ("", "ve", "arasındaki fark nedir"), ("", "ile", "arasında ne fark var"),
+        ("", "ile", "arasındaki fark ne"),
+    ]),
+    ("… क्या है?", &[
+        ("", "और", "में क्या अंतर है"), ("", "और", "के बीच क्या अंतर है"), ("", "और", "में अंतर क्या है"), ("", "और", "में क्या फ़र्क है"),
+    ]),
+    ("…とは何ですか？", &[
+        ("", "と", "の 違 い は 何 で す か"), ("", "と", "は 何 が 違 い ま す か"), ("", "と", "の 違 い は"), ("", "と", "の 違 い"),
+    ]),
     ("What is …?", &[
         ("", "vs", ""), ("", "versus", ""), ("what is", "vs", ""), ("", "vs", "what is the difference"),
         ("", "vs", "what s the difference"),
@@ -225,8 +239,17 @@ const CONTRASTS: Phrases = Phrases {
             NaturalLanguage::Russian,
             "отлича, отличи, различ, разниц, а., но., тогда как., вместо., в отличие., только., чем., оба., обе.",
         ),
+        (
+            NaturalLanguage::Polish,
+            "różni, natomiast., ale., zamiast., podczas gdy., tylko., niż., oba., obie.",
+        ),
+        (NaturalLanguage::Turkish, "fark, ancak., ama., yerine., oysa., sadece., göre., ikisi"),
+        (NaturalLanguage::Hindi, "अंतर, जबकि., लेकिन., केवल., बजाय., दोनों."),
     ],
-    unspaced: &[(NaturalLanguage::Chinese, "区别, 不同, 而是, 然而, 但, 相比, 相反, 差异, 两者")],
+    unspaced: &[
+        (NaturalLanguage::Chinese, "区别, 不同, 而是, 然而, 但, 相比, 相反, 差异, 两者"),
+        (NaturalLanguage::Japanese, "違い, 異な, 一方, に対して, だけ, より"),
+    ],
 };
 
 #[cfg(test)]
@@ -266,6 +289,10 @@ mod tests {
             ("Wat is het verschil tussen huur en pacht?", "Wat is huur?", "Wat is pacht?"),
             ("Чем отличается shrink от push?", "Что такое shrink?", "Что такое push?"),
             ("租约和合同有什么区别？", "什么是租约？", "什么是合同？"),
+            ("Jaka jest różnica między shrink a push?", "Co to jest shrink?", "Co to jest push?"),
+            ("shrink ile push arasındaki fark nedir?", "shrink nedir?", "push nedir?"),
+            ("shrink और push में क्या अंतर है?", "shrink क्या है?", "push क्या है?"),
+            ("ポンプとタンクの違いは何ですか？", "ポンプとは何ですか？", "タンクとは何ですか？"),
             ("shrink 与 push 的区别是什么？", "什么是shrink？", "什么是push？"),
         ] {
             let asked = AskedDifference::asked(question).map(|it| it.questions);

@@ -14,11 +14,13 @@
 //! title            does a line name what stands below it?
 //! units            → pieces that can be evidence
 //! part             a stretch of one, as words
+//! cut              a stretch of one, in sentences
 //! markup           without Markdown and HTML
 //! terms            the words that carry the question
 //! answer_type      a time, a number, a name?
 //! definition       what a thing is, and under which heading that stands
 //! difference       in what two things differ
+//! enumeration      is a list what is asked for?
 //! candidates       units with what they share with the question
 //! similarity       what the model says about the most promising
 //! gain             may what is unread add to what answers already?
@@ -44,9 +46,11 @@ mod blocks;
 mod candidates;
 mod choice;
 mod confidence;
+mod cut;
 mod definition;
 mod difference;
 mod directive;
+mod enumeration;
 mod gain;
 pub mod gist;
 mod identifier;

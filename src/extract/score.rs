@@ -26,8 +26,8 @@ use crate::embed::reader::SpanScores;
 /// Log odds of a reader below which it makes no difference how unlikely something is.
 pub(super) const LEAST_LOG_ODDS: f32 = -15.0;
 
-/// Log odds that are added to what stands below the heading that names the thing whose definition is asked for. Others may
-/// repeat the words of the question, and say what else there is to it.
+/// Log odds that are added to what stands below the heading that names the thing whose definition is asked for, and to a list
+/// that does: "What are the house rules?". Others may repeat the words of the question, and say what else there is to it.
 const DEFINITION: f32 = 3.0;
 
 /// Log odds that are taken from what only says what comes next, as it repeats the words of the question and answers nothing.
@@ -140,7 +140,9 @@ pub(super) fn scores(
     let unread: Vec<f32> = signals.iter().map(first_look).collect();
     let mut scores = behind(&read, &unread);
     for (score, candidate) in scores.iter_mut().zip(&candidates.all) {
-        *score += if candidate.definition.is_some() { DEFINITION } else { 0.0 };
+        let is_asked_list = candidate.is_of_asked_list && candidates.question.definiendum.is_some();
+        let defines = candidate.definition.is_some() || is_asked_list;
+        *score += if defines { DEFINITION } else { 0.0 };
         *score -= if candidate.announcement.is_some() { ANNOUNCEMENT } else { 0.0 };
     }
     scores

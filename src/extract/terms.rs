@@ -10,6 +10,7 @@
 
 use unicode_segmentation::UnicodeSegmentation;
 
+use crate::text::elision::without_elided;
 use crate::text::function_word::{is_asking, is_function_character, is_function_word_of};
 use crate::text::language::{NaturalLanguage, language};
 use crate::text::words::{Word, credit, each_word};
@@ -18,6 +19,9 @@ use crate::text::words::{Word, credit, each_word};
 /// they must make: a syllable is two or three letters, and endings are long.
 const LEAST_SYLLABLES: usize = 2;
 const LEAST_SYLLABLE_SHARE: f32 = 0.5;
+
+/// How well a version stands for the line of releases that it is of.
+const LINE_OF_RELEASES: f32 = 0.8;
 
 /// The words of a question.
 #[derive(Debug, Default)]
@@ -84,7 +88,7 @@ pub(super) fn compared(text: &str, words: &[Word]) -> Vec<Word> {
         let next = spans.get(at + 1).filter(|(next, _)| *next == start + own.len());
         let folded = match next {
             Some((_, next)) if is_unspaced(own) && is_unspaced(next) => format!("{own}{next}"),
-            _ => without_article(&word.folded),
+            _ => without_article(without_elided(&word.folded)),
         };
         Word { folded, ..word.clone() }
     };
@@ -99,8 +103,22 @@ pub(super) fn term_credit(term: &str, word: &str) -> f32 {
             f32::from(term == word || is_single && word.starts_with(first))
         }
         Some('\u{AC00}'..='\u{D7A3}') => syllable_credit(term, word),
+        // "4.1" is the line of releases to which "4.1.3" belongs.
+        _ if is_line_of_releases(term, word) => LINE_OF_RELEASES,
+        // "4.1.3" is another version than "4.1.0", however alike they begin.
+        _ if !digits(term).eq(digits(word)) => 0.0,
         _ => credit(term, word),
     }
+}
+
+fn is_line_of_releases(term: &str, word: &str) -> bool {
+    let rest = word.strip_prefix(term).unwrap_or_default();
+    let is_version = term.starts_with(|c: char| c.is_ascii_digit()) && term.contains('.');
+    is_version && rest.starts_with('.')
+}
+
+fn digits(word: &str) -> impl Iterator<Item = char> {
+    word.chars().filter(|c| c.is_numeric())
 }
 
 fn syllable_credit(term: &str, word: &str) -> f32 {
@@ -116,7 +134,9 @@ fn is_content(word: &Word, compared: &Word, language: Option<NaturalLanguage>) -
     if is_unspaced(&word.folded) {
         return is_pair(compared) && !compared.folded.chars().any(is_function_character);
     }
-    !is_function_word_of(&word.folded, language)
+    // "C'è" and "qu'est" are made of two words that only make a question.
+    let elided = without_elided(&word.folded);
+    !is_function_word_of(&word.folded, language) && !is_function_word_of(elided, language)
 }
 
 fn is_pair(word: &Word) -> bool {
@@ -200,6 +220,23 @@ mod tests {
         let read = QuestionWords::read("Who wrote Emma, and why did Emma sell?", 100);
         assert_eq!(read.term_of[1..3], [Some(0), Some(1)]);
         assert_eq!((read.term_of[6], read.asks[0], read.asks[1]), (Some(1), true, false));
+    }
+
+    #[test]
+    fn an_apostrophe_parts_words() {
+        assert_eq!(terms_of("Qu'est-ce que l'entrée ?"), ["entrée"]);
+        assert_eq!(terms_of("C'è un bagnino nell’acqua?"), ["bagnino", "acqua"]);
+        assert_eq!(terms_of("Rize'de otel var mı?"), ["rize", "otel"]);
+    }
+
+    #[test]
+    fn numbers_are_the_same_or_others() {
+        assert_eq!(term_credit("4.1.3", "4.1.0"), 0.0);
+        assert_eq!(term_credit("abc1000", "abc1001"), 0.0);
+        assert_eq!(term_credit("10,000", "10,001"), 0.0);
+        assert_eq!((term_credit("4.1", "4.1.0"), term_credit("4.1.0", "4.1")), (0.8, 0.0));
+        assert_eq!((term_credit("4.1", "4.10"), term_credit("4", "4.1")), (0.0, 0.0));
+        assert!(term_credit("1980s", "1980") > 0.7 && term_credit("4.1.3", "4.1.3") == 1.0);
     }
 
     #[test]

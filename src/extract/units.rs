@@ -15,18 +15,15 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::announcement::{AnnouncedBy, is_announcement};
 use super::blocks::{BlockKind, TextBlock, blocks, trim};
+use super::cut::{LONGEST_UNIT, cut_long, whole_sentences};
 use super::markup::between_block_tags;
 use super::part::{PartKind, UnitPart, is_unwrapped, is_usage};
 use super::title::{is_heading, is_option, option_title, title};
 use crate::text::line::ends_with_colon;
-use crate::text::sentence::sentences;
+use crate::text::sentence::is_question;
 
 /// Words below which a piece is shown with its lead.
 const SHORTEST_ALONE: usize = 4;
-
-/// Longest unit in bytes. Text that goes on for longer without a full stop is cut where a
-/// line or a word ends.
-const LONGEST_UNIT: usize = 800;
 
 /// Longest code that is shown with the sentence before it, in bytes.
 const LONGEST_CODE: usize = 2000;
@@ -55,7 +52,7 @@ pub(super) struct Unit {
     pub lead: Option<Range<usize>>,
     /// The numbered list that it is an item of.
     pub list: Option<Rc<Unit>>,
-    /// The list without numbers that it is an item of.
+    /// The list without numbers that it is an item of, or the table that it is a row of.
     pub bullets: Option<Rc<Unit>>,
     /// Whether a sentence of the same paragraph stands before it.
     pub follows: bool,
@@ -63,11 +60,22 @@ pub(super) struct Unit {
     pub opens: bool,
     /// The heading or the question that it stands under, where it is the first such sentence.
     pub section: Option<Range<usize>>,
+    /// The heading or the question that it stands under, be it the first sentence there or not.
+    pub under: Option<Range<usize>>,
 }
 
 impl Unit {
     fn new(parts: Vec<UnitPart>, lead: Option<Range<usize>>) -> Unit {
-        Unit { parts, lead, list: None, bullets: None, follows: false, opens: false, section: None }
+        Unit {
+            parts,
+            lead,
+            list: None,
+            bullets: None,
+            follows: false,
+            opens: false,
+            section: None,
+            under: None,
+        }
     }
 
     /// From the beginning of its first part to the end of its last.
@@ -145,7 +153,7 @@ pub(super) fn units(content: &str) -> Vec<Unit> {
         match block.kind {
             BlockKind::Heading => pieces.begin_section(block.range.clone()),
             BlockKind::Columns => pieces.columns = short(&block.range),
-            BlockKind::Row => pieces.row(block, rest.first()),
+            BlockKind::Row => pieces.row(block, rest),
             BlockKind::Code => pieces.code(block),
             BlockKind::Prose if !rest.is_empty() && is_heading(content, &block.range) => {
                 pieces.begin_section(block.range.clone());
@@ -165,8 +173,14 @@ struct UnitBuilder<'a> {
     section: Option<Range<usize>>,
     /// Whether nothing has been said below it.
     is_new: bool,
+    /// What all pieces stand under up to the next heading: the last one, or a question with a paragraph of its own.
+    heading: Option<Range<usize>>,
+    /// What the next piece stands under: that, or a question that is answered in its own paragraph.
+    under: Option<Range<usize>>,
     /// The header of the table that is read.
     columns: Option<Range<usize>>,
+    /// The table that is read, if it is short enough to be shown.
+    table: Option<Rc<Unit>>,
     /// The list that is read, if it is short enough to be shown, and whether it has numbers.
     list: Option<Rc<Unit>>,
     is_numbered: bool,
@@ -181,23 +195,33 @@ impl UnitBuilder<'_> {
             lead: None,
             section: None,
             is_new: true,
+            heading: None,
+            under: None,
             columns: None,
+            table: None,
             list: None,
             is_numbered: false,
             in_list: false,
         }
     }
 
-    /// What follows stands under the heading or the question at `range`.
+    /// What follows stands under the heading at `range`.
     fn begin_section(&mut self, range: Range<usize>) {
+        self.heading = short(&range);
+        self.begin_answer(range);
+    }
+
+    /// What follows answers the question or stands under the heading at `range`.
+    fn begin_answer(&mut self, range: Range<usize>) {
         self.lead = short(&range);
+        self.under.clone_from(&self.lead);
         (self.section, self.is_new) = (Some(range), true);
     }
 
     /// Leaves the table or the list that a block of `kind` is not part of.
     fn enter(&mut self, kind: BlockKind) {
         if kind != BlockKind::Row {
-            self.columns = None;
+            (self.columns, self.table) = (None, None);
         }
         if !matches!(kind, BlockKind::Item | BlockKind::Code) {
             (self.list, self.in_list) = (None, false);
@@ -211,9 +235,14 @@ impl UnitBuilder<'_> {
         while let Some(length) = title_of(&self.content[range.clone()]) {
             let title = trim(self.content, range.start..range.start + length);
             range = trim(self.content, range.start + length..range.end);
-            match is_heading(self.content, &title) || is_option(&self.content[title.clone()]) {
-                true => self.begin_section(title),
-                false => self.push(title, &PartKind::Sentence, None),
+            if is_option(&self.content[title.clone()]) {
+                self.begin_section(title);
+                // An option is told by its first sentence, which is shown with its name.
+                (self.heading, self.under) = (None, None);
+            } else if is_heading(self.content, &title) {
+                self.begin_section(title);
+            } else {
+                self.push(title, &PartKind::Sentence, None);
             }
             // Below the name of a group of options stands the first of them.
             title_of = option_title;
@@ -267,16 +296,12 @@ impl UnitBuilder<'_> {
         let is_of_list = |it: &&TextBlock| matches!(it.kind, BlockKind::Item | BlockKind::Code);
         let mut blocks: Vec<&TextBlock> = rest.iter().take_while(is_of_list).collect();
         blocks.insert(0, first);
-        let announced = self.units.last().filter(|last| {
-            let is_next = before.is_some_and(|it| it.range.end == last.parts[0].range.end);
-            is_next && ends_with_colon(&self.content[last.parts[0].range.clone()])
-        });
-        let announced = announced.map(|last| last.parts[0].clone());
+        let said = self.units.last().map_or(&[][..], |last| &last.parts);
+        let is_next = |it: &&UnitPart| before.is_some_and(|one| one.range.end == it.range.end);
+        let announced = said.iter().find(is_next);
+        let announced = announced.filter(|it| ends_with_colon(&self.content[it.range.clone()]));
         let parts = blocks.into_iter().map(item_or_code);
-        let parts = announced.into_iter().chain(parts).collect();
-        let section = self.section.as_ref().and_then(short);
-        let list = Unit { section, ..Unit::new(parts, None) };
-        (list.parts.len() > 1 && list.range().len() <= LONGEST_LIST).then_some(list)
+        self.all_of(announced.cloned().into_iter().chain(parts).collect())
     }
 
     /// Cuts text at tags of HTML; a heading between them is no part of the sentence behind it.
@@ -292,21 +317,27 @@ impl UnitBuilder<'_> {
         }
     }
 
+    /// A question that is all there is stands above what follows as a heading does, another one above the rest of `range`.
     fn sentences(&mut self, range: Range<usize>, kind: &PartKind) {
         let mut follows = false;
-        for sentence in whole_sentences(&self.content[range.clone()]) {
+        let sentences = whole_sentences(&self.content[range.clone()]);
+        let is_alone = sentences.len() == 1;
+        for sentence in sentences {
             let sentence = range.start + sentence.start..range.start + sentence.end;
             let text = self.content[sentence.clone()].trim_end_matches(['*', '_']);
-            if text.ends_with(['?', '？', '؟']) {
-                self.begin_section(sentence);
-            } else {
-                let first = self.units.len();
-                self.piece(sentence, kind);
-                self.units[first..].iter_mut().for_each(|unit| unit.follows = follows);
-                self.open_section(first);
+            match is_question(text) {
+                true if is_alone => self.begin_section(sentence),
+                true => self.begin_answer(sentence),
+                false => {
+                    let first = self.units.len();
+                    self.piece(sentence, kind);
+                    self.units[first..].iter_mut().for_each(|unit| unit.follows = follows);
+                    self.open_section(first);
+                }
             }
             follows = true;
         }
+        self.under.clone_from(&self.heading);
     }
 
     /// Units from `first` on are what the section says first. An announcement ("Syntax:") and a single word say nothing of
@@ -326,13 +357,29 @@ impl UnitBuilder<'_> {
     }
 
     /// All rows of a table are read with its lead.
-    fn row(&mut self, block: &TextBlock, next: Option<&TextBlock>) {
+    fn row(&mut self, block: &TextBlock, rest: &[TextBlock]) {
         let lead = self.lead.take().and_then(|lead| short(&lead));
         self.is_new = false;
-        self.push(block.range.clone(), &PartKind::Row(self.columns.clone()), lead.clone());
-        if next.is_some_and(|next| next.kind == BlockKind::Row) {
+        let kind = PartKind::Row(self.columns.clone());
+        if self.table.is_none() {
+            let rows = rest.iter().take_while(|it| it.kind == BlockKind::Row);
+            let part = |it: &TextBlock| UnitPart { range: it.range.clone(), kind: kind.clone() };
+            let parts = [block].into_iter().chain(rows).map(part).collect();
+            self.table = self.all_of(parts).map(Rc::new);
+        }
+        let first = self.units.len();
+        self.push(block.range.clone(), &kind, lead.clone());
+        self.units[first..].iter_mut().for_each(|it| it.bullets.clone_from(&self.table));
+        if rest.first().is_some_and(|next| next.kind == BlockKind::Row) {
             self.lead = lead;
         }
+    }
+
+    /// A list or a table of several `parts`, if it is short enough to be shown whole.
+    fn all_of(&self, parts: Vec<UnitPart>) -> Option<Unit> {
+        let section = self.section.as_ref().and_then(short);
+        let whole = Unit { section, ..Unit::new(parts, None) };
+        (whole.parts.len() > 1 && whole.range().len() <= LONGEST_LIST).then_some(whole)
     }
 
     /// Code that no sentence announced stands for itself.
@@ -352,8 +399,8 @@ impl UnitBuilder<'_> {
         match self.lead.take() {
             Some(lead) if is_needed(&lead) && !range.is_empty() => {
                 let lead = UnitPart { range: lead, kind: PartKind::Sentence };
-                self.units
-                    .push(Unit::new(vec![lead, UnitPart { range, kind: kind.clone() }], None));
+                let parts = vec![lead, UnitPart { range, kind: kind.clone() }];
+                self.units.push(Unit { under: self.under.clone(), ..Unit::new(parts, None) });
             }
             lead => self.push(range, kind, lead),
         }
@@ -363,7 +410,8 @@ impl UnitBuilder<'_> {
         for range in cut_long(self.content, range) {
             let part = UnitPart { range, kind: kind.clone() };
             if part.words(self.content, true).contains(char::is_alphanumeric) {
-                self.units.push(Unit::new(vec![part], lead.clone()));
+                let unit = Unit::new(vec![part], lead.clone());
+                self.units.push(Unit { under: self.under.clone(), ..unit });
             }
         }
     }
@@ -435,40 +483,6 @@ pub(super) fn joint(text: &str, index: usize) -> &'static str {
     }
 }
 
-/// The sentences of `text`; what looks like the end of one within a tag, a link or code is none.
-fn whole_sentences(text: &str) -> Vec<Range<usize>> {
-    let mut whole: Vec<Range<usize>> = Vec::new();
-    for sentence in sentences(text) {
-        match whole.last_mut() {
-            Some(last) if is_open(&text[last.clone()], &text[sentence.clone()]) => {
-                last.end = sentence.end;
-            }
-            _ => whole.push(sentence),
-        }
-    }
-    whole
-}
-
-/// Whether `text` ends within a tag, a link or code that ends in `next`.
-fn is_open(text: &str, next: &str) -> bool {
-    let opened = |open: &str, close: char| {
-        let rest = text.rfind(open).map(|at| &text[at + open.len()..]);
-        rest.filter(|rest| !rest.contains(close))
-    };
-    let first = |signs: &[char]| next.find(signs).and_then(|at| next[at..].chars().next());
-    let is_tag = |rest: &str| rest.starts_with(|c: char| c.is_ascii_alphabetic());
-    let in_tag = || opened("<", '>').is_some_and(is_tag) && first(&['<', '>']) == Some('>');
-    let in_address = || opened("](", ')').is_some() && first(&[')', ' ']) == Some(')');
-    let in_text = || {
-        let rest = next.split_once(']').map(|(_, rest)| rest);
-        opened("[", ']').is_some()
-            && first(&['[', ']']) == Some(']')
-            && rest.is_some_and(|rest| rest.starts_with('('))
-    };
-    let in_code = || text.matches('`').count() % 2 == 1 && next.contains('`');
-    in_tag() || in_address() || in_text() || in_code()
-}
-
 /// Whether an item of a list is a link and no more, to a place in its own document or with a question for its name:
 /// it says where an answer stands.
 fn is_navigation(item: &str) -> bool {
@@ -478,23 +492,4 @@ fn is_navigation(item: &str) -> bool {
         let is_one = !name.contains(['[', ']']) && !address.contains(['(', ')', ' ']);
         is_one && (address.starts_with('#') || name.ends_with(['?', '？', '؟']))
     })
-}
-
-/// `range` in parts of at most [`LONGEST_UNIT`] bytes.
-fn cut_long(content: &str, range: Range<usize>) -> Vec<Range<usize>> {
-    let mut parts = Vec::new();
-    let mut rest = range;
-    while rest.len() > LONGEST_UNIT {
-        let most = content.floor_char_boundary(rest.start + LONGEST_UNIT);
-        let window = &content[rest.start..most];
-        let end = window
-            .rfind('\n')
-            .or_else(|| window.rfind(char::is_whitespace))
-            .filter(|length| *length > 0)
-            .map_or(most, |length| rest.start + length);
-        parts.push(trim(content, rest.start..end));
-        rest = trim(content, end..rest.end);
-    }
-    parts.push(rest);
-    parts
 }

@@ -43,8 +43,16 @@ pub(super) fn word(
     for group in chosen.chunk_by(together) {
         let passage = &passages[group[0].passage];
         answer.number = passage.number;
-        for piece in group.iter().flat_map(|it| pieces(it.unit, passage.content, format)) {
-            answer.add(piece);
+        let mut headline = None;
+        for chosen in group {
+            let mut pieces = pieces(chosen.unit, passage.content, format);
+            let above = chosen.headline.as_ref().filter(|it| headline != Some(*it));
+            if let Some(above) = above {
+                let heading = &passage.content[above.clone()];
+                pieces = headed(quoted_sentence(heading, format), pieces);
+                headline = Some(above);
+            }
+            pieces.into_iter().for_each(|piece| answer.add(piece));
         }
         answer.cite();
     }
@@ -142,9 +150,12 @@ impl AnswerText {
 
 fn pieces(unit: &Unit, content: &str, format: AnswerFormat) -> Vec<TextPiece> {
     let is_plain = format == AnswerFormat::Plain;
+    if unit.is_row() {
+        let rows = unit.parts.iter().map(|part| part.words(content, is_plain));
+        return rows.filter(|it| !it.is_empty()).map(TextPiece::Row).collect();
+    }
     // Rows that a sentence announces are shown as a list.
-    let is_row = unit.is_row();
-    let is_listed = |part: &UnitPart| part.is_item() || part.is_row() && !is_row;
+    let is_listed = |part: &UnitPart| part.is_item() || part.is_row();
     let alike = |one: &UnitPart, next: &UnitPart| is_listed(one) == is_listed(next);
     let mut pieces = Vec::new();
     let mut words = String::new();
@@ -169,9 +180,17 @@ fn pieces(unit: &Unit, content: &str, format: AnswerFormat) -> Vec<TextPiece> {
             }
         }
     }
-    match is_row {
-        true => pieces.push(TextPiece::Row(words)),
-        false => flush(&mut words, &mut pieces),
+    flush(&mut words, &mut pieces);
+    pieces
+}
+
+/// `pieces` behind the `heading` that says when or since which version that is so.
+fn headed(heading: String, mut pieces: Vec<TextPiece>) -> Vec<TextPiece> {
+    match pieces.first_mut() {
+        Some(TextPiece::Words(words) | TextPiece::Row(words)) => {
+            *words = format!("{heading}: {words}");
+        }
+        _ => pieces.insert(0, TextPiece::Words(format!("{heading}:"))),
     }
     pieces
 }

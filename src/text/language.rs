@@ -11,6 +11,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
+use super::elision::without_elided;
 use super::words::each_word;
 
 /// Words of a question that are looked at.
@@ -34,6 +35,10 @@ pub enum NaturalLanguage {
     French,
     /// Deutsch
     German,
+    /// Ελληνικά
+    Greek,
+    /// हिन्दी
+    Hindi,
     /// Italiano
     Italian,
     /// 日本語
@@ -95,8 +100,19 @@ fn by_script(text: &str) -> Option<NaturalLanguage> {
             NaturalLanguage::Russian
         });
     }
+    if is_mostly(count(|c| matches!(c, '\u{0370}'..='\u{03FF}' | '\u{1F00}'..='\u{1FFF}'))) {
+        return Some(NaturalLanguage::Greek);
+    }
+    // Vowel signs of Devanagari are letters, too. Marathi and Nepali are written in it as well.
+    if is_mostly(count(|c| matches!(c, '\u{0900}'..='\u{097F}'))) {
+        let is_hindi = each_word(text).any(|word| HINDI.split(' ').any(|it| it == word.folded));
+        return is_hindi.then_some(NaturalLanguage::Hindi);
+    }
     None
 }
+
+/// Words of Hindi that other languages of its script have not.
+const HINDI: &str = "है हैं था थी थे क्या क्यों कैसे कब कहाँ कहां कौन किसने किसके कितना कितने कितनी में";
 
 fn is_han(c: char) -> bool {
     matches!(c, '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}' | '\u{20000}'..='\u{2FA1F}')
@@ -108,7 +124,9 @@ fn is_kana(c: char) -> bool {
 
 /// The language with the most function words in `text`; a word that several have counts for each in part.
 fn by_function_words(text: &str) -> Option<NaturalLanguage> {
-    let words: HashSet<String> = each_word(text).take(MOST_WORDS).map(|word| word.folded).collect();
+    let words =
+        each_word(text).take(MOST_WORDS).map(|word| without_elided(&word.folded).to_owned());
+    let words: HashSet<String> = words.collect();
     let mut votes = [0; FUNCTION_WORDS.len()];
     for of in words.iter().filter_map(|word| LISTS.get(word.as_str())) {
         of.iter().for_each(|at| votes[*at] += VOTE / of.len() as u32);
@@ -200,7 +218,7 @@ const FUNCTION_WORDS: &[(NaturalLanguage, &str)] = &[
     ),
     (
         NaturalLanguage::Polish,
-        "a ale bez by być była było był być czy czym czyj dla dlaczego do gdy gdzie go i ich ile ilu ja jak jaka \
+        "a ale bez by być była było był być co czego czy czym czyj dla dlaczego do gdy gdzie go i ich ile ilu ja jak jaka \
          jaki jakich jakie jakiego jakim jako jego jej jest jestem już kiedy kim kogo kto która które którego \
          której który których którym lub ma mam mają mi między mnie moje mogę można może musi muszę na nad nie o \
          od oraz po pod podczas przed przez przy się skąd są ta tego ten to trzeba tym u w we z za ze został \
@@ -209,8 +227,8 @@ const FUNCTION_WORDS: &[(NaturalLanguage, &str)] = &[
     (
         NaturalLanguage::Turkish,
         "acaba ama ben beni bana benim bir bu da daha de değil en gibi hangi hangisi için ile kadar kaç kim kime \
-         kimin ki mi mı mu mü nasıl ne neden nedir nelerdir nerede nereden nereye niçin o olan olarak oldu olur \
-         sonra var ve veya ya yok zaman önce şu",
+         kimin ki mi miyim musunuz mı mıyım mu mü nasıl ne neden nedir nelerdir nerede nereden nereye niçin o olan \
+         olarak oldu olur sonra var ve veya ya yok zaman önce şu",
     ),
 ];
 
@@ -230,6 +248,7 @@ mod tests {
             ("Qu'est-ce que la garantie couvre ?", Some(NaturalLanguage::French)),
             ("¿Cuándo abre el museo?", Some(NaturalLanguage::Spanish)),
             ("Quanto costa il biglietto?", Some(NaturalLanguage::Italian)),
+            ("C'è un bagnino?", Some(NaturalLanguage::Italian)),
             ("Qual é o prazo de devolução?", Some(NaturalLanguage::Portuguese)),
             ("Hoeveel vakantiedagen heb ik?", Some(NaturalLanguage::Dutch)),
             ("Ile dni urlopu mam?", Some(NaturalLanguage::Polish)),
@@ -240,6 +259,8 @@ mod tests {
             ("図書館はいつ開きますか？", Some(NaturalLanguage::Japanese)),
             ("휴가는 며칠입니까?", Some(NaturalLanguage::Korean)),
             ("كم يوم إجازة لدي؟", Some(NaturalLanguage::Arabic)),
+            ("मुझे कितने दिन की छुट्टी मिलती है?", Some(NaturalLanguage::Hindi)),
+            ("Πόσες ημέρες άδεια έχω;", Some(NaturalLanguage::Greek)),
         ] {
             assert_eq!(language(question), expected, "{question}");
         }
@@ -247,9 +268,16 @@ mod tests {
 
     #[test]
     fn what_does_not_tell_is_not_guessed() {
-        for question in
-            ["", " ", "ef_search", "HNSW recall", "12345?", "مدت گارانتی چقدر است؟", "😀"]
-        {
+        for question in [
+            "",
+            " ",
+            "ef_search",
+            "HNSW recall",
+            "12345?",
+            "مدت گارانتی چقدر است؟",
+            "सुट्टी किती दिवस आहे?",
+            "😀",
+        ] {
             assert_eq!(language(question), None, "{question}");
         }
     }

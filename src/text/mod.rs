@@ -12,7 +12,7 @@
 //! is what stands before the text of a page; [`quote`] finds what somebody quotes; [`character_counter`] turns bytes into
 //! characters; [`format`] tells Markdown, HTML and source code from prose;
 //! [`language`] tells in which language a question is put, [`function_word`] which of its words say nothing of
-//! what is asked, and [`lexical_score`] which of some short texts speak of it; [`phrase`] finds phrases that mean the same in
+//! what is asked, [`elision`] what is written with it by an apostrophe, and [`lexical_score`] which of some short texts speak of it; [`phrase`] finds phrases that mean the same in
 //! several languages; [`text_search_config`] tells which of PostgreSQL's configurations texts want, and [`token_labels`] the
 //! names that a model's labels of tokens say.
 
@@ -21,6 +21,7 @@ mod abbreviation;
 pub mod accent;
 pub mod bigram;
 pub mod character_counter;
+pub(crate) mod elision;
 pub mod format;
 pub(crate) mod function_word;
 pub mod language;

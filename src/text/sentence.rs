@@ -364,6 +364,19 @@ mod tests {
     }
 
     #[test]
+    fn abbreviations_of_other_languages() {
+        check("Zabierz np. Kask. Gotowe.", &["Zabierz np. Kask.", "Gotowe."]);
+        check("Sklep przy ul. Długiej. Tak.", &["Sklep przy ul. Długiej.", "Tak."]);
+        check("Otwieramy o godz. 8 rano. Tak.", &["Otwieramy o godz. 8 rano.", "Tak."]);
+        check("Neem bijv. Water mee. Ja.", &["Neem bijv. Water mee.", "Ja."]);
+        check("Örn. Ankara büyüktür. Evet.", &["Örn. Ankara büyüktür.", "Evet."]);
+        check(
+            "Pane, acqua ecc. I prezzi sono bassi.",
+            &["Pane, acqua ecc.", "I prezzi sono bassi."],
+        );
+    }
+
+    #[test]
     fn german_ordinals() {
         check("Die 2., 3. und 4. Armee kam. Ja.", &["Die 2., 3. und 4. Armee kam.", "Ja."]);
         check(

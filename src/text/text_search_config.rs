@@ -33,6 +33,8 @@ fn config(language: NaturalLanguage) -> Option<&'static str> {
         NaturalLanguage::English => Some("english"),
         NaturalLanguage::French => Some("french"),
         NaturalLanguage::German => Some("german"),
+        NaturalLanguage::Greek => Some("greek"),
+        NaturalLanguage::Hindi => Some("hindi"),
         NaturalLanguage::Italian => Some("italian"),
         NaturalLanguage::Portuguese => Some("portuguese"),
         NaturalLanguage::Russian => Some("russian"),

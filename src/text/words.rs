@@ -47,7 +47,8 @@ pub(crate) fn each_word(text: &str) -> impl Iterator<Item = Word> {
             .find_map(|ending| word.strip_suffix(ending))
             .unwrap_or(word);
         Word {
-            folded: bare.to_lowercase(),
+            // The small letter of the Turkish "İ" is an "i", and not one with a second dot.
+            folded: bare.replace('İ', "i").to_lowercase(),
             is_name: index > 0 && bare.starts_with(char::is_uppercase),
             is_number: bare.contains(char::is_numeric),
         }

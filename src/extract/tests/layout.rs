@@ -247,6 +247,35 @@ fn a_list_is_quoted_whole_where_its_heading_is_what_is_asked_for() {
 }
 
 #[test]
+fn a_list_or_a_table_is_quoted_whole_where_nothing_but_it_is_asked_for() {
+    let page = "## Setup\n\n- Free the way.\n- Plug it in.\n- Turn it on.\n\n## Programs\n\n| Program | Time |\n|---|---|\n| Eco | 3 h |\n\
+        | Short | 35 min |\n| Wool | 50 min |\n\n## Prices\n\nA wash costs 4 euros.";
+    let programs =
+        "Program: Eco, Time: 3 h\nProgram: Short, Time: 35 min\nProgram: Wool, Time: 50 min [1]";
+    for question in
+        ["Which programs are there?", "List all programs, please", "What are the programs?"]
+    {
+        check(question, &[page], programs);
+    }
+    check("How much time does the program Wool take?", &[page], "Program: Wool, Time: 50 min [1]");
+    for question in ["What are the steps of the setup?", "List the steps of the setup"] {
+        check(question, &[page], "- Free the way.\n- Plug it in.\n- Turn it on. [1]");
+    }
+}
+
+#[test]
+fn a_heading_that_says_when_is_quoted_with_what_it_says_that_of() {
+    let notes = "## 4.2.0 (2024-11-05)\n\n- Adds a dark mode.\n- Exports keep zeros.\n\n## 4.1.3 (2024-08-19)\n\n\
+        - Fixes the zone of reminders.";
+    let dark = "4.2.0 (2024-11-05): Adds a dark mode. [1]";
+    check("When was the dark mode added?", &[notes], dark);
+    check("Which version has the dark mode?", &[notes], dark);
+    check("What fixes the zone of reminders?", &[notes], "Fixes the zone of reminders. [1]");
+    let dated = "## 4.2.0 (2024-11-05)\n\nThe dark mode was added in June 2023.";
+    check("When was the dark mode added?", &[dated], "The dark mode was added in June 2023. [1]");
+}
+
+#[test]
 fn words_are_whole_that_were_parted_at_the_end_of_a_line() {
     check(
         "How many threads does the compressor use?",

@@ -148,6 +148,58 @@ fn a_sentence_with_a_colon_answers_where_the_reader_prefers_it() {
 }
 
 #[test]
+fn below_a_question_the_sentence_that_answers_it_wins_whatever_its_words() {
+    let answer =
+        "We are often asked about cars. We lend trailers and tents. The insurance would be dear.";
+    let options = ExtractOptions { max_sentences: 1, threshold: 0.0, ..Default::default() };
+    for asked in [
+        "## Why do you lend no cars?\n\n",
+        "Why do you lend no cars?\n",
+        "**Why do you lend no cars?** ",
+        "**Why do you lend no cars?**\n\n",
+        "## Cars that we do not lend\n\n",
+    ] {
+        let content = format!("{asked}{answer}");
+        let mut model = Knowing { odds: 0.0, ..Knowing::of("insurance", true) };
+        let question = "Why do you lend no cars?";
+        let found = extract(question, &found(&[&content]), &mut model, &options).unwrap();
+        assert_eq!(found.answer, "The insurance would be dear. [1]", "{asked:?}");
+    }
+}
+
+#[test]
+fn what_stands_below_the_question_that_is_asked_is_quoted_as_its_answer() {
+    let page = "## Why does the washer foam over?\n\nFoam is what people call about most.\n\nIn soft water more soap \
+        dissolves. Take half of it.\n\n## Why is it loud?\n\nIt stands on a floor of wood. Put felt under it.";
+    let options = ExtractOptions { threshold: 0.0, ..Default::default() };
+    let ask = |question: &str| {
+        let mut model = Knowing::of("soap", true);
+        extract(question, &found(&[page]), &mut model, &options).unwrap().answer
+    };
+    let whole = "Foam is what people call about most. In soft water more soap dissolves. Take half of it. [1]";
+    assert_eq!(ask("Why does the washer foam over?"), whole);
+    let long = page.replace("what people", &format!("{} what people", "very ".repeat(100)));
+    let mut model = Knowing::of("soap", true);
+    let of_long = extract("Why does the washer foam over?", &found(&[&long]), &mut model, &options);
+    assert_eq!(of_long.unwrap().answer, "In soft water more soap dissolves. [1]");
+    // Who asks for something else gets what the reader finds.
+    for question in ["When does the washer foam over?", "Why does the washer of my aunt foam over?"]
+    {
+        assert_eq!(ask(question), "In soft water more soap dissolves. [1]", "{question}");
+    }
+}
+
+#[test]
+fn a_question_within_a_paragraph_stands_above_the_rest_of_that_alone() {
+    let content = "We are free.\n\nWe lend tents. Why do we lend no cars? Nobody asks for them.\n\n\
+        The insurance is paid by the town. It is dear, so we lend no cars.";
+    let options = ExtractOptions { max_sentences: 1, threshold: 0.0, ..Default::default() };
+    let mut model = Knowing { odds: -7.0, ..Knowing::of("insurance", true) };
+    let found = extract("Why do you lend no cars?", &found(&[content]), &mut model, &options);
+    assert_eq!(found.unwrap().answer, "Nobody asks for them. [1]");
+}
+
+#[test]
 fn what_the_reader_finds_nowhere_is_refused() {
     let contents = ["The abbey stands on a hill. Its church burned down."];
     let question = "Who rebuilt the church of the abbey?";

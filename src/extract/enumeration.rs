@@ -1,0 +1,124 @@
+//! # enumeration: does the question ask for a whole list or table?
+//!
+//! ```text
+//! "List the house rules", "What are the steps for the move?" below "## House rules", "## Moving house" → all items
+//! ```
+//!
+//! A list is asked for where all words of the question stand above it: in its headings, in the sentence that announces it, or in
+//! the head of a table. Of some words that is not expected: those that tell to enumerate ("list", "name") and those that stand
+//! for the items of any list ("steps", "options"), as long as another word names what is enumerated. Who asks for one item names
+//! it, and that word does not stand above the list.
+
+use super::ExtractPassage;
+use super::part::PartKind;
+use super::terms::{compared, term_credit};
+use super::units::Unit;
+use crate::text::words::{Word, words};
+
+/// Whether all that carries the question stands above `list`.
+pub(super) fn is_asked_for(terms: &[Word], list: &Unit, source: &ExtractPassage) -> bool {
+    let content = source.content;
+    let section = list.section.clone().map(|range| &content[range]);
+    let path = source.heading.unwrap_or_default();
+    let nearest = section.or_else(|| path.split(" > ").last()).unwrap_or_default();
+    let announced = list.parts.first().and_then(|first| match &first.kind {
+        PartKind::Sentence => Some(&content[first.range.clone()]),
+        PartKind::Row(columns) => columns.clone().map(|range| &content[range]),
+        _ => None,
+    });
+    let read = |text: String| compared(&text, &words(&text));
+    let right_above = read(format!("{nearest}\n{}", announced.unwrap_or_default()));
+    let above = read(format!("{path}\n{}", section.unwrap_or_default()));
+    let stands_in = |term: &&Word, words: &[Word]| {
+        words.iter().any(|word| term_credit(&term.folded, &word.folded) > 0.0)
+    };
+    let is_any =
+        |term: &&Word, list: &str| list.split_ascii_whitespace().any(|it| it == term.folded);
+    let said = terms.iter().filter(|it| !is_any(it, TELLING) || stands_in(it, &right_above));
+    let mut said = said.filter(|it| !is_any(it, ITEMS) || stands_in(it, &right_above));
+    let names_list = said.clone().any(|it| stands_in(&it, &right_above));
+    names_list && said.all(|it| stands_in(&it, &right_above) || stands_in(&it, &above))
+}
+
+/// Words that tell to enumerate, and that all is meant.
+const TELLING: &str = "\
+    list enumerate name give tell show all every exactly please \
+    liste nenne nennen nenn zähle aufzählen aufzählung zeige zeig sag alle bitte \
+    énumère énumérez cite citez donne donnez indique indiquez tous toutes \
+    lista enumera enumere nombra dime indica todas todos muestra \
+    elenca elencare elenco dimmi indica tutti tutte mostra \
+    diga indique mostre todas todos \
+    noem opsommen opsomming geef toon alle \
+    wymień wymienić podaj wypisz wszystkie \
+    listele sırala say söyle tüm bütün nelerdir \
+    перечисли перечислите назови назовите покажи список все перелічи назви \
+    اذكر عدد جميع كل قائمه \
+    बताइए बताएँ बताओ सूची सभी गिनाइए";
+
+/// Words that stand for the items of a list, whatever it enumerates.
+const ITEMS: &str = "\
+    steps step items item options option points point ways things kinds types changes changed new \
+    schritte schritt punkte optionen möglichkeiten arten dinge änderungen geändert neu neues \
+    étapes étape points options possibilités sortes types changements nouveau nouveautés \
+    pasos opciones puntos posibilidades tipos cambios nuevo novedades \
+    passi passaggi opzioni punti possibilità tipi modifiche novità \
+    passos etapas opções pontos possibilidades tipos mudanças novidades \
+    stappen opties punten mogelijkheden soorten wijzigingen nieuw \
+    kroki etapy opcje punkty możliwości rodzaje zmiany nowego \
+    adımlar adımları seçenekler seçenekleri maddeler türler değişiklikler \
+    шаги этапы варианты пункты возможности виды изменения \
+    خطوات خيارات نقاط انواع \
+    चरण विकल्प प्रकार";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::extract::candidates::ParsedQuestion;
+    use crate::extract::units::units;
+
+    fn is_asked(question: &str, heading: &str, content: &str) -> bool {
+        let question = ParsedQuestion::read(question);
+        let passage = ExtractPassage { heading: Some(heading), ..ExtractPassage::of(1, content) };
+        let list = units(content).into_iter().rev().find_map(|it| it.bullets.or(it.list));
+        is_asked_for(&question.terms, &list.expect("a list"), &passage)
+    }
+
+    const RULES: &str = "## House rules\n\n- No running.\n- No food.";
+    const MOVE: &str = "## Moving house\n\nTo move:\n\n1. Give notice.\n2. Hand in the keys.";
+    const PRICES: &str = "## Prices\n\n| Room | Price |\n|---|---|\n| Elm | 80 |\n| Oak | 95 |";
+
+    #[test]
+    fn whoever_names_nothing_but_the_list_wants_it_all() {
+        let hall = "Hall > House rules";
+        for question in [
+            "What are the house rules?",
+            "List all rules of the house, please",
+            "house rules",
+            "Which rules are there in the hall?",
+        ] {
+            assert!(is_asked(question, hall, RULES), "{question}");
+        }
+        for question in ["What are the steps for moving house?", "List the steps to move"] {
+            assert!(is_asked(question, "Moving house", MOVE), "{question}");
+        }
+        for question in ["What are the prices?", "What is the price of each room?"] {
+            assert!(is_asked(question, "Prices", PRICES), "{question}");
+        }
+    }
+
+    #[test]
+    fn whoever_names_more_wants_one_of_them() {
+        for question in [
+            "Do the rules allow food?",
+            "What are the rules for guests?",
+            "Who made the house rules?",
+            "List the halls",
+            "What are the options?",
+            "How many halls have rules?",
+        ] {
+            assert!(!is_asked(question, "Hall > House rules", RULES), "{question}");
+        }
+        assert!(!is_asked("What is the price of the Oak room?", "Prices", PRICES));
+        assert!(!is_asked("Which room is cheapest?", "Prices", PRICES));
+    }
+}
