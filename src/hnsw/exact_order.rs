@@ -116,11 +116,13 @@ impl ExactOrder {
                 let rows = scan.batch(store)?;
                 self.is_over = rows.is_empty();
                 for row in rows {
-                    self.measure(row, &mut measure)?;
+                    let is_kept = self.measure(row, &mut measure)?;
+                    scan.count_row(is_kept);
                 }
             } else {
                 if let Some(row) = self.next.take() {
-                    self.measure(row, &mut measure)?;
+                    let is_kept = self.measure(row, &mut measure)?;
+                    scan.count_row(is_kept);
                 }
                 self.next = scan.next(store)?;
                 self.is_over = self.next.is_none();
@@ -128,17 +130,18 @@ impl ExactOrder {
         }
     }
 
+    /// Whether a version of the row is visible.
     fn measure(
         &mut self,
         (nearness, row): (Nearness, RowId),
         measure: &mut impl FnMut(RowId) -> Result<Option<Nearness>>,
-    ) -> Result<()> {
+    ) -> Result<bool> {
         let value = match nearness {
             Nearness::Bound(_) => measure(row)?,
             other => Some(other),
         };
         self.measured.extend(value.map(|nearness| Reverse(MeasuredRow { nearness, row })));
-        Ok(())
+        Ok(value.is_some())
     }
 
     /// The nearest measured row, if no row that is still to come can be nearer.

@@ -37,7 +37,7 @@ use super::search_layer::{LayerSearch, descend};
 use super::slots::read_meta;
 use super::space::Payload;
 use super::visited::Visited;
-use super::walk_or_sweep::WalkOrSweep;
+use super::walk_or_sweep::{KeptRows, WalkOrSweep};
 use crate::error::Result;
 use crate::pages::{HEADER_BYTES, PAGE_SIZE, Store};
 
@@ -138,6 +138,8 @@ pub struct Scan {
     distances: u64,
     /// Rows that were given.
     rows: u64,
+    /// What the caller has kept of them.
+    kept: KeptRows,
 }
 
 impl Scan {
@@ -173,6 +175,7 @@ impl Scan {
             swept: Vec::new(),
             distances: 0,
             rows: 0,
+            kept: KeptRows::expected(options.share_kept),
         })
     }
 
@@ -186,6 +189,11 @@ impl Scan {
     #[must_use]
     pub fn is_estimate(&self) -> bool {
         self.meta.shape.space.is_estimate()
+    }
+
+    /// Says whether the caller keeps a row that it got, which tells how far the scan will have to go.
+    pub fn count_row(&mut self, is_kept: bool) {
+        self.kept.count(is_kept);
     }
 
     /// What the scan has cost so far.
@@ -233,7 +241,7 @@ impl Scan {
         };
         let graph = PageGraph::new(store, &shape);
         let choice = self.walk_or_sweep(store)?;
-        if choice.is_sweep_cheaper_from_the_start() {
+        if choice.is_sweep_cheaper(self.ef) {
             self.stage = ScanStage::Sweeping { after: None };
             return Ok(());
         }
@@ -272,7 +280,7 @@ impl Scan {
         if self.walk.is_exhausted()
             || self.walk.met() > self.options.max_scan_tuples
             || self.walk.bytes() > self.options.memory
-            || choice.is_sweep_cheaper(self.ef, self.walk.met())
+            || choice.is_sweep_cheaper_from_here(self.ef, self.walk.met(), &self.kept)
         {
             self.stage = ScanStage::Sweeping { after: None };
             return Ok(());
@@ -303,7 +311,7 @@ impl Scan {
     /// What tells whether to walk.
     fn walk_or_sweep<S: Store>(&self, store: &S) -> Result<WalkOrSweep> {
         let matches = self.matches.as_ref().map(NodeSet::len);
-        WalkOrSweep::new(store, &self.meta.shape, self.options, matches)
+        WalkOrSweep::new(store, &self.meta.shape, matches, self.options.is_iterative)
     }
 
     /// Makes those of the `most` nearest ready that were not given.

@@ -11,6 +11,6 @@ pub struct ScanOptions {
     pub max_scan_tuples: usize,
     /// Bytes for the walk, and for what a sweep sorts.
     pub memory: usize,
-    /// The share of the rows given that the caller is expected to keep.
+    /// The share of the rows that the caller is expected to keep.
     pub share_kept: f64,
 }

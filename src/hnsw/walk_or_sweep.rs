@@ -5,7 +5,6 @@
 //! ```
 
 use super::page::{HnswPageKind, IndexShape};
-use super::scan_options::ScanOptions;
 use crate::error::Result;
 use crate::pages::Store;
 
@@ -25,6 +24,42 @@ const ROWS: f64 = 10.0;
 /// Rows that a query looks at for each row it gives: beside those that are near, those whose bounds are below the
 /// distance of the last of them.
 const LOOKS: f64 = 1.4;
+/// The planner's estimate of what a query keeps counts as much as so many rows that were seen.
+const ROWS_FOR_ESTIMATE: f64 = 20.0;
+
+/// What a query keeps of the rows that a scan gives it.
+#[derive(Clone, Copy, Debug)]
+pub struct KeptRows {
+    /// The share that is expected.
+    expected: f64,
+    given: u64,
+    kept: u64,
+}
+
+impl KeptRows {
+    /// Before any row was given.
+    #[must_use]
+    pub fn expected(share: f64) -> KeptRows {
+        KeptRows { expected: share.clamp(0.0, 1.0), given: 0, kept: 0 }
+    }
+
+    /// Counts a row.
+    pub fn count(&mut self, is_kept: bool) {
+        self.given += 1;
+        self.kept += u64::from(is_kept);
+    }
+
+    /// The share that is expected after what was seen.
+    fn share(&self) -> f64 {
+        let kept = self.kept as f64 + ROWS_FOR_ESTIMATE * self.expected;
+        kept / (self.given as f64 + ROWS_FOR_ESTIMATE)
+    }
+
+    /// The width of a walk that finds what a query asks for. A walk gives the nearer half of what it finds.
+    fn ef(&self) -> usize {
+        (2.0 * ROWS * LOOKS / self.share().max(f64::MIN_POSITIVE)) as usize
+    }
+}
 
 /// What tells whether to walk.
 #[derive(Clone, Copy, Debug)]
@@ -35,7 +70,7 @@ pub struct WalkOrSweep {
     matches: Option<usize>,
     /// Neighbours of a node.
     degree: usize,
-    options: ScanOptions,
+    is_iterative: bool,
 }
 
 impl WalkOrSweep {
@@ -43,12 +78,12 @@ impl WalkOrSweep {
     pub fn new<S: Store>(
         store: &S,
         shape: &IndexShape,
-        options: ScanOptions,
         matches: Option<usize>,
+        is_iterative: bool,
     ) -> Result<WalkOrSweep> {
         let pages = shape.layout.data_pages(store.blocks()?) as usize;
         let nodes = pages * shape.slots(HnswPageKind::Ground) as usize;
-        Ok(WalkOrSweep { nodes, matches, degree: shape.degree.most(0), options })
+        Ok(WalkOrSweep { nodes, matches, degree: shape.degree.most(0), is_iterative })
     }
 
     /// The share of the nodes that match.
@@ -56,29 +91,23 @@ impl WalkOrSweep {
         self.matches.map_or(1.0, |matches| matches as f64 / self.nodes.max(1) as f64)
     }
 
-    /// Whether a sweep costs less than the first walk and those that will be needed after it, because the query drops many
-    /// of the rows that it gets.
-    pub fn is_sweep_cheaper_from_the_start(&self) -> bool {
-        let looks = ROWS * LOOKS / self.options.share_kept.max(f64::MIN_POSITIVE);
-        // A walk gives the nearer half of what it finds.
-        let ef = self.options.ef_search.max((2.0 * looks) as usize);
-        match self.matches {
-            Some(_) => self.is_sweep_cheaper(self.options.ef_search, 0),
-            None => self.is_sweep_cheaper(ef, 0),
-        }
+    /// Whether a sweep costs less than a walk with `ef`. How many rows will be asked for is not known, so a walk goes on until
+    /// it has cost as much as a sweep: then both together never cost more than twice what would have been best (the
+    /// rule for renting skis, Karlin and others, Algorithmica 3, 1988).
+    pub fn is_sweep_cheaper(&self, ef: usize) -> bool {
+        self.is_sweep_cheaper_than(ef, ef.saturating_mul(DISTANCES))
     }
 
-    /// Whether a sweep costs less than a walk with `ef` after one that has `met` so many nodes. How many rows will be asked
-    /// for is not known, so a walk goes on until it has cost as much as a sweep: then both together never cost more than twice
-    /// what would have been best (the rule for renting skis, Karlin and others, Algorithmica 3, 1988).
-    pub fn is_sweep_cheaper(&self, ef: usize, met: usize) -> bool {
+    /// The same of a walk that goes on with `ef`, and has `met` so many nodes so far. If most of the rows that it gave were
+    /// dropped, it would have to go on for long.
+    pub fn is_sweep_cheaper_from_here(&self, ef: usize, met: usize, kept: &KeptRows) -> bool {
+        self.is_sweep_cheaper_than(ef, ef.max(kept.ef()).saturating_mul(DISTANCES).max(met))
+    }
+
+    fn is_sweep_cheaper_than(&self, ef: usize, distances: usize) -> bool {
         match self.matches {
             Some(matches) => matches <= MATCHES_TO_LOOK_AT * ef * self.degree,
-            None => {
-                let distances = ef.saturating_mul(DISTANCES).max(met);
-                let is_cheaper = distances.saturating_mul(WALK_TO_SWEEP) >= self.nodes;
-                self.options.is_iterative && is_cheaper
-            }
+            None => self.is_iterative && distances.saturating_mul(WALK_TO_SWEEP) >= self.nodes,
         }
     }
 
@@ -94,48 +123,50 @@ impl WalkOrSweep {
 mod tests {
     use super::*;
 
-    const OPTIONS: ScanOptions = ScanOptions {
-        ef_search: 40,
-        is_iterative: true,
-        max_scan_tuples: 20_000,
-        memory: 1 << 22,
-        share_kept: 1.0,
-    };
+    fn of(nodes: usize, matches: Option<usize>) -> WalkOrSweep {
+        WalkOrSweep { nodes, matches, degree: 32, is_iterative: true }
+    }
 
-    fn of(nodes: usize, matches: Option<usize>, options: ScanOptions) -> WalkOrSweep {
-        WalkOrSweep { nodes, matches, degree: 32, options }
+    fn seen(expected: f64, given: usize, kept: usize) -> KeptRows {
+        let mut rows = KeptRows::expected(expected);
+        (0..given).for_each(|at| rows.count(at < kept));
+        rows
     }
 
     #[test]
     fn a_small_index_is_read_in_order_and_a_large_one_is_not() {
-        assert!(of(1000, None, OPTIONS).is_sweep_cheaper_from_the_start());
-        assert!(!of(100_000, None, OPTIONS).is_sweep_cheaper_from_the_start());
-        let once = ScanOptions { is_iterative: false, ..OPTIONS };
-        assert!(!of(1000, None, once).is_sweep_cheaper_from_the_start());
-    }
-
-    #[test]
-    fn a_query_that_drops_most_rows_sweeps_at_once() {
-        let keeps = |share_kept| ScanOptions { share_kept, ..OPTIONS };
-        let sweeps = |share| of(100_000, None, keeps(share)).is_sweep_cheaper_from_the_start();
-        assert!(sweeps(0.001) && sweeps(0.0) && !sweeps(0.1) && !sweeps(1.0));
-        // What the index filters by itself does not count as dropped.
-        let filtered = of(1_000_000, Some(200_000), keeps(0.001));
-        assert!(!filtered.is_sweep_cheaper_from_the_start());
+        assert!(of(1000, None).is_sweep_cheaper(40));
+        assert!(!of(100_000, None).is_sweep_cheaper(40));
+        assert!(!WalkOrSweep { is_iterative: false, ..of(1000, None) }.is_sweep_cheaper(40));
     }
 
     #[test]
     fn a_walk_goes_on_until_it_has_cost_as_much_as_a_sweep() {
-        let choice = of(120_000, None, OPTIONS);
-        assert!(!choice.is_sweep_cheaper(60, 1_000) && choice.is_sweep_cheaper(60, 20_000));
+        let (choice, kept) = (of(120_000, None), seen(1.0, 100, 100));
+        assert!(!choice.is_sweep_cheaper_from_here(60, 1_000, &kept));
+        assert!(choice.is_sweep_cheaper_from_here(60, 20_000, &kept));
+    }
+
+    #[test]
+    fn a_walk_whose_rows_are_dropped_gives_way() {
+        let sweeps = |kept| of(120_000, None).is_sweep_cheaper_from_here(60, 600, &kept);
+        assert!(
+            sweeps(seen(0.01, 20, 0)) && sweeps(seen(0.0, 20, 0)) && sweeps(seen(1.0, 2000, 0))
+        );
+        assert!(!sweeps(seen(0.5, 20, 10)) && !sweeps(seen(0.1, 20, 2)));
+        // What was seen counts if the planner is wrong.
+        assert!(!sweeps(seen(0.000_001, 20, 2)));
+        // What the index filters by itself does not count as dropped.
+        let filtered = of(1_000_000, Some(200_000));
+        assert!(!filtered.is_sweep_cheaper_from_here(60, 600, &seen(0.0, 20, 0)));
     }
 
     #[test]
     fn matches_that_are_far_are_all_looked_at() {
-        let choice = of(120_000, Some(12_000), OPTIONS);
-        assert!(!choice.is_sweep_cheaper(40, 0) && choice.is_sweep_cheaper(200, 0));
+        let choice = of(120_000, Some(12_000));
+        assert!(!choice.is_sweep_cheaper(40) && choice.is_sweep_cheaper(200));
         assert!(choice.is_walk_in_vain(40, 0.0) && choice.is_walk_in_vain(40, 0.02));
         assert!(!choice.is_walk_in_vain(40, 0.1));
-        assert!(!of(1_200_000, Some(120_000), OPTIONS).is_walk_in_vain(40, 0.0));
+        assert!(!of(1_200_000, Some(120_000)).is_walk_in_vain(40, 0.0));
     }
 }
