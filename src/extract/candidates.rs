@@ -13,6 +13,7 @@ use super::answer_type::{AnswerType, asked};
 use super::definition::{Definiendum, DefinitionWording};
 use super::enumeration::is_asked_for;
 use super::markup::plain;
+use super::polarity::denies;
 use super::terms::{QuestionWords, compared, term_credit};
 use super::units::{Unit, units};
 use crate::embed::reader::SpanScores;
@@ -73,19 +74,19 @@ impl ParsedQuestion {
     }
 
     /// Whether the question `other` asks the same, which holds the terms of this one at `places`: it holds all of them and no others,
-    /// and both ask with the same words.
+    /// and both ask with the same words and have the same others beside ("before" is not "after").
     fn is_asked_by(&self, other: &str, places: &[TermPlaces]) -> bool {
         let other = QuestionWords::read(other, MOST_WORDS);
         let is_held =
             |term: &Word| self.terms.iter().any(|own| term_credit(&own.folded, &term.folded) > 0.0);
-        let asking = |words: &[Word], asks: &[bool]| -> Vec<String> {
-            let both = words.iter().zip(asks);
-            both.filter(|(_, asks)| **asks).map(|(word, _)| word.folded.clone()).collect()
+        let beside = |words: &[Word], term_of: &[Option<usize>]| -> Vec<String> {
+            let both = words.iter().zip(term_of);
+            both.filter(|(_, term)| term.is_none()).map(|(word, _)| word.folded.clone()).collect()
         };
         places.len() > 1
             && places.iter().all(|it| it.credit > 0.0)
             && other.terms.iter().all(is_held)
-            && asking(&self.words, &self.asks) == asking(&other.words, &other.asks)
+            && beside(&self.words, &self.term_of) == beside(&other.words, &other.term_of)
     }
 
     /// The heading that names the thing asked for, where `unit` says first below it what that is, and how; of the first of a
@@ -115,7 +116,7 @@ const LONGEST_ANSWER: usize = 350;
 const MOST_WORDS: usize = 2000;
 
 /// Words for versions, which headings of release notes name.
-const VERSIONS: &str = "version versions release ausgabe versión versiones versione versioni versão versões versie wersja wersji \
+const VERSIONS: &str = "version versions versión versiones versione versioni versão versões versie wersja wersji \
     sürüm sürümde sürümü версия версии версию версій версії संस्करण";
 
 /// Words that ask why or who, of languages that write spaces.
@@ -375,19 +376,32 @@ impl SharedLead {
         }
         let text = range.map(|it| plain(&source.content[it.clone()])).unwrap_or_default();
         let own = words(&text);
-        let compared = compared(&text, &own);
+        // What a heading denies, it does not say of what the question asks for.
+        let is_said = denies(&own) == denies(&question.words);
+        let compared = if is_said { compared(&text, &own) } else { Vec::new() };
         let places: Vec<TermPlaces> =
             question.terms.iter().map(|term| TermPlaces::of(term, &compared)).collect();
         let asks = is_question(text.trim_end_matches(['*', '_']));
         self.is_asked = asks && question.is_asked_by(&text, &places);
-        self.has_when = question.asked == AnswerType::Time
+        let has_digit = text.contains(|c: char| c.is_ascii_digit());
+        self.has_when = has_digit
+            && question.asked == AnswerType::Time
             && question.asked.is_held_by(&own, &question.words) == Some(true);
         self.has_version = question.asks_for_version
+            && has_dotted_number(&text)
             && AnswerType::Number.is_held_by(&own, &question.words) == Some(true);
         self.range = range.cloned();
         self.credits = places.iter().map(|places| places.credit).collect();
         self.closeness = closeness(&places);
     }
+}
+
+/// Whether a number with a point in it stands there, as those of versions are.
+fn has_dotted_number(text: &str) -> bool {
+    let is_digit = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit());
+    text.match_indices('.').any(|(at, _)| {
+        is_digit(text[..at].chars().next_back()) && is_digit(text[at + 1..].chars().next())
+    })
 }
 
 fn heading_credits(question: &ParsedQuestion, passage: &ExtractPassage) -> Vec<f32> {

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! A list is asked for where all words of the question stand above it: in its headings, in the sentence that announces it, or in
-//! the head of a table. Of some words that is not expected: those that tell to enumerate ("list", "name") and those that stand
+//! the head of a table. Of some words that is not expected: those that tell to enumerate ("list", "show") and those that stand
 //! for the items of any list ("steps", "options"), as long as another word names what is enumerated. Who asks for one item names
 //! it, and that word does not stand above the list.
 
@@ -42,7 +42,7 @@ pub(super) fn is_asked_for(terms: &[Word], list: &Unit, source: &ExtractPassage)
 
 /// Words that tell to enumerate, and that all is meant.
 const TELLING: &str = "\
-    list enumerate name give tell show all every exactly please \
+    list enumerate give tell show all every exactly please \
     liste nenne nennen nenn zähle aufzählen aufzählung zeige zeig sag alle bitte \
     énumère énumérez cite citez donne donnez indique indiquez tous toutes \
     lista enumera enumere nombra dime indica todas todos muestra \
@@ -115,6 +115,7 @@ mod tests {
             "List the halls",
             "What are the options?",
             "How many halls have rules?",
+            "What is the name of the hall?",
         ] {
             assert!(!is_asked(question, "Hall > House rules", RULES), "{question}");
         }

@@ -58,6 +58,11 @@ fn terms_behind(question: &str, end: usize) -> Vec<String> {
     behind.into_iter().take(NEGATED_TERMS).map(|it| terms[it].folded.clone()).collect()
 }
 
+/// Whether a text denies or rules out something.
+pub(super) fn denies(text: &[Word]) -> bool {
+    text.iter().any(is_denial)
+}
+
 /// Whether a word of a piece denies or rules out something, in whatever language.
 fn is_denial(word: &Word) -> bool {
     let word = word.folded.as_str();

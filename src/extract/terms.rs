@@ -88,11 +88,20 @@ pub(super) fn compared(text: &str, words: &[Word]) -> Vec<Word> {
         let next = spans.get(at + 1).filter(|(next, _)| *next == start + own.len());
         let folded = match next {
             Some((_, next)) if is_unspaced(own) && is_unspaced(next) => format!("{own}{next}"),
+            _ if is_name_with_apostrophe(own) => word.folded.clone(),
             _ => without_article(without_elided(&word.folded)),
         };
         Word { folded, ..word.clone() }
     };
     words.iter().enumerate().map(compare).collect()
+}
+
+/// Whether what stands before an apostrophe is part of a name: "D'Angelo", "Ballon d'Or", but not "l'Italia".
+fn is_name_with_apostrophe(word: &str) -> bool {
+    word.split_once(['\'', '’']).is_some_and(|(first, rest)| {
+        let is_capital = first.starts_with(char::is_uppercase) || first == "d";
+        is_capital && rest.starts_with(char::is_uppercase)
+    })
 }
 
 /// How well `word` of a text stands for `term`, both as they are compared.
@@ -114,7 +123,9 @@ pub(super) fn term_credit(term: &str, word: &str) -> f32 {
 fn is_line_of_releases(term: &str, word: &str) -> bool {
     let rest = word.strip_prefix(term).unwrap_or_default();
     let is_version = term.starts_with(|c: char| c.is_ascii_digit()) && term.contains('.');
-    is_version && rest.starts_with('.')
+    // Three digits behind a point are thousands: "1.000" is no part of "1.000.000".
+    let are_thousands = word.split('.').skip(1).all(|part| part.len() == 3);
+    is_version && rest.starts_with('.') && !are_thousands
 }
 
 fn digits(word: &str) -> impl Iterator<Item = char> {
@@ -135,7 +146,7 @@ fn is_content(word: &Word, compared: &Word, language: Option<NaturalLanguage>) -
         return is_pair(compared) && !compared.folded.chars().any(is_function_character);
     }
     // "C'è" and "qu'est" are made of two words that only make a question.
-    let elided = without_elided(&word.folded);
+    let elided = compared.folded.as_str();
     !is_function_word_of(&word.folded, language) && !is_function_word_of(elided, language)
 }
 

@@ -61,9 +61,9 @@ fn is_line_of_words(line: &str) -> bool {
         && line.unicode_words().nth(LONGEST_HEADING).is_none()
 }
 
-/// One short line, be it emphasised, that ends like no sentence and holds no number.
+/// One short line that ends like no sentence and holds no number.
 pub(super) fn is_heading(content: &str, range: &Range<usize>) -> bool {
-    let text = content[range.clone()].trim_matches(['*', '_']);
+    let text = &content[range.clone()];
     !text.contains('\n') && !text.contains(char::is_numeric) && is_line_of_words(text)
 }
 
@@ -97,15 +97,6 @@ mod tests {
             assert!(!is_option(line), "{line}");
         }
         assert_eq!(title("-a\n-b\n-c"), None);
-    }
-
-    #[test]
-    fn a_heading_may_be_emphasised() {
-        let is_heading = |line: &str| super::is_heading(line, &(0..line.len()));
-        assert!(is_heading("Opening hours") && is_heading("**Opening hours**"));
-        for line in ["**We open at nine.**", "**Opening hours:**", "**From 9**", "** **", ""] {
-            assert!(!is_heading(line), "{line}");
-        }
     }
 
     #[test]

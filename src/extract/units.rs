@@ -179,8 +179,9 @@ struct UnitBuilder<'a> {
     under: Option<Range<usize>>,
     /// The header of the table that is read.
     columns: Option<Range<usize>>,
-    /// The table that is read, if it is short enough to be shown.
+    /// The table that is read, if it is short enough to be shown, and whether one is read.
     table: Option<Rc<Unit>>,
+    in_table: bool,
     /// The list that is read, if it is short enough to be shown, and whether it has numbers.
     list: Option<Rc<Unit>>,
     is_numbered: bool,
@@ -199,6 +200,7 @@ impl UnitBuilder<'_> {
             under: None,
             columns: None,
             table: None,
+            in_table: false,
             list: None,
             is_numbered: false,
             in_list: false,
@@ -221,7 +223,7 @@ impl UnitBuilder<'_> {
     /// Leaves the table or the list that a block of `kind` is not part of.
     fn enter(&mut self, kind: BlockKind) {
         if kind != BlockKind::Row {
-            (self.columns, self.table) = (None, None);
+            (self.columns, self.table, self.in_table) = (None, None, false);
         }
         if !matches!(kind, BlockKind::Item | BlockKind::Code) {
             (self.list, self.in_list) = (None, false);
@@ -361,7 +363,7 @@ impl UnitBuilder<'_> {
         let lead = self.lead.take().and_then(|lead| short(&lead));
         self.is_new = false;
         let kind = PartKind::Row(self.columns.clone());
-        if self.table.is_none() {
+        if !std::mem::replace(&mut self.in_table, true) {
             let rows = rest.iter().take_while(|it| it.kind == BlockKind::Row);
             let part = |it: &TextBlock| UnitPart { range: it.range.clone(), kind: kind.clone() };
             let parts = [block].into_iter().chain(rows).map(part).collect();

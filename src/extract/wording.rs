@@ -43,10 +43,13 @@ pub(super) fn word(
     for group in chosen.chunk_by(together) {
         let passage = &passages[group[0].passage];
         answer.number = passage.number;
+        // Where a piece is shown with its heading, one under another is, too, or it would be read under the first.
+        let has_headline = group.iter().any(|it| it.headline.is_some());
         let mut headline = None;
         for chosen in group {
             let mut pieces = pieces(chosen.unit, passage.content, format);
-            let above = chosen.headline.as_ref().filter(|it| headline != Some(*it));
+            let above = chosen.unit.under.as_ref().filter(|_| has_headline);
+            let above = above.filter(|it| headline != Some(*it));
             if let Some(above) = above {
                 let heading = &passage.content[above.clone()];
                 pieces = headed(quoted_sentence(heading, format), pieces);

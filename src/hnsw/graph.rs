@@ -307,11 +307,13 @@ impl<'a, G: Graph> Filtered<'a, G> {
 
     /// Those neighbours that are to be passed by.
     fn passed_by(&self, neighbours: &[u32]) -> Vec<u32> {
-        let missing = self.wanted - count(neighbours, self.matches) as f64;
+        let matching = count(neighbours, self.matches) as f64;
+        // Where nodes that count are rarer than elsewhere, more have to be passed by.
+        let expected = self.expected.min(matching).max(f64::MIN_POSITIVE);
         let mut passed = self.passed.borrow_mut();
         let others = neighbours.iter().copied();
         let others = others.filter(|node| !self.matches.contains(*node) && passed.insert(*node));
-        others.take((missing / self.expected).ceil() as usize).collect()
+        others.take(((self.wanted - matching) / expected).ceil() as usize).collect()
     }
 }
 

@@ -49,15 +49,16 @@ impl KeptRows {
         self.kept += u64::from(is_kept);
     }
 
-    /// The share that is expected after what was seen.
+    /// The share that is expected after what was seen. The next row may always be one that is kept: few rows do not prove
+    /// an estimate that says there is none.
     fn share(&self) -> f64 {
         let kept = self.kept as f64 + ROWS_FOR_ESTIMATE * self.expected;
-        kept / (self.given as f64 + ROWS_FOR_ESTIMATE)
+        kept.max(1.0) / (self.given as f64 + ROWS_FOR_ESTIMATE)
     }
 
-    /// The width of a walk that finds what a query asks for. A walk gives the nearer half of what it finds.
-    fn ef(&self) -> usize {
-        (2.0 * ROWS * LOOKS / self.share().max(f64::MIN_POSITIVE)) as usize
+    /// How many rows a query looks at until it has what it asks for.
+    fn looks(&self) -> f64 {
+        ROWS * LOOKS / self.share()
     }
 }
 
@@ -71,6 +72,8 @@ pub struct WalkOrSweep {
     /// Neighbours of a node.
     degree: usize,
     is_iterative: bool,
+    /// The part that a walk gives of what it finds.
+    part_given: f64,
 }
 
 impl WalkOrSweep {
@@ -83,7 +86,9 @@ impl WalkOrSweep {
     ) -> Result<WalkOrSweep> {
         let pages = shape.layout.data_pages(store.blocks()?) as usize;
         let nodes = pages * shape.slots(HnswPageKind::Ground) as usize;
-        Ok(WalkOrSweep { nodes, matches, degree: shape.degree.most(0), is_iterative })
+        // What is known by estimates is measured before it is given, so all of it can be.
+        let part_given = if shape.space.is_estimate() { 1.0 } else { 0.5 };
+        Ok(WalkOrSweep { nodes, matches, degree: shape.degree.most(0), is_iterative, part_given })
     }
 
     /// The share of the nodes that match.
@@ -101,7 +106,8 @@ impl WalkOrSweep {
     /// The same of a walk that goes on with `ef`, and has `met` so many nodes so far. If most of the rows that it gave were
     /// dropped, it would have to go on for long.
     pub fn is_sweep_cheaper_from_here(&self, ef: usize, met: usize, kept: &KeptRows) -> bool {
-        self.is_sweep_cheaper_than(ef, ef.max(kept.ef()).saturating_mul(DISTANCES).max(met))
+        let needed = (kept.looks() / self.part_given) as usize;
+        self.is_sweep_cheaper_than(ef, ef.max(needed).saturating_mul(DISTANCES).max(met))
     }
 
     fn is_sweep_cheaper_than(&self, ef: usize, distances: usize) -> bool {
@@ -124,7 +130,7 @@ mod tests {
     use super::*;
 
     fn of(nodes: usize, matches: Option<usize>) -> WalkOrSweep {
-        WalkOrSweep { nodes, matches, degree: 32, is_iterative: true }
+        WalkOrSweep { nodes, matches, degree: 32, is_iterative: true, part_given: 0.5 }
     }
 
     fn seen(expected: f64, given: usize, kept: usize) -> KeptRows {
@@ -150,15 +156,16 @@ mod tests {
     #[test]
     fn a_walk_whose_rows_are_dropped_gives_way() {
         let sweeps = |kept| of(120_000, None).is_sweep_cheaper_from_here(60, 600, &kept);
-        assert!(
-            sweeps(seen(0.01, 20, 0)) && sweeps(seen(0.0, 20, 0)) && sweeps(seen(1.0, 2000, 0))
-        );
+        assert!(sweeps(seen(0.01, 100, 0)) && sweeps(seen(0.0, 100, 1)));
+        assert!(sweeps(seen(1.0, 2000, 0)));
+        // Twenty rows say little, whatever the planner says.
+        assert!(!sweeps(seen(0.01, 20, 0)) && !sweeps(seen(0.0, 20, 0)));
         assert!(!sweeps(seen(0.5, 20, 10)) && !sweeps(seen(0.1, 20, 2)));
         // What was seen counts if the planner is wrong.
         assert!(!sweeps(seen(0.000_001, 20, 2)));
         // What the index filters by itself does not count as dropped.
         let filtered = of(1_000_000, Some(200_000));
-        assert!(!filtered.is_sweep_cheaper_from_here(60, 600, &seen(0.0, 20, 0)));
+        assert!(!filtered.is_sweep_cheaper_from_here(60, 600, &seen(0.0, 100, 0)));
     }
 
     #[test]

@@ -9,9 +9,6 @@
 //! no product code or the like says what it was about. What a question took over itself is handed on only as
 //! far as its own words are few, so nothing piles up from turn to turn.
 //!
-//! "The second one" is called by the name that it has in the list of the last answer. Where no spaces part words, the question before is
-//! taken over as it is.
-//!
 //! A search is for words and meanings, and does not mind that what is looked up is no sentence.
 
 use std::collections::HashSet;
@@ -20,14 +17,8 @@ use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::condense::PastTurn;
-use super::follow_up_words::{
-    ARTICLES, JOINING, JOINING_OF, OPENINGS, POINTING, PREPOSITIONS, REPEATING, UNSPACED_ENDS,
-    UNSPACED_JOINING, UNSPACED_POINTING, VERBS,
-};
-use super::listed_item::{only_row, with_named_item};
-use crate::text::function_word::{is_function_character, is_function_word_of};
 use crate::text::language::{NaturalLanguage, is_function_word, language};
-use crate::text::words::{Word, credit, each_word};
+use crate::text::words::{Word, each_word};
 
 /// Words that a question takes over of those that the one before has taken over, less the own ones of that.
 const HANDED_ON: usize = 4;
@@ -35,20 +26,55 @@ const HANDED_ON: usize = 4;
 /// Words of its own that a question has at most that leans on the one before by that alone.
 const FEW_WORDS: usize = 1;
 
-/// And with a word for the number of an item: "What does the third cost?"
-const FEW_WITH_ORDINAL: usize = 2;
+/// Words that stand for something said before.
+const POINTING: &[(NaturalLanguage, &str)] = &[
+    (
+        NaturalLanguage::English,
+        "he her hers him his it its one ones same she such that their theirs them then there these they this \
+         those",
+    ),
+    (
+        NaturalLanguage::German,
+        "dafür damit darin dazu deren dessen dies diese diesem diesen dieser dieses dort er es ihm ihn ihr ihre \
+         ihrem ihren ihrer sein seine seinem seinen seiner sie",
+    ),
+    (NaturalLanguage::French, "cela elle elles il ils leur leurs lui sa ses son"),
+    (NaturalLanguage::Spanish, "ella ellas ellos eso esto le les su sus él"),
+    (NaturalLanguage::Italian, "essa esse essi esso questo sua sue suo suoi"),
+    (NaturalLanguage::Dutch, "daarmee daarvan die dit hij hun zij zijn"),
+    (NaturalLanguage::Portuguese, "ela elas ele eles isso seu seus sua suas"),
+];
 
-/// Verbs behind which "there" is no place.
-const EXISTING: &str = "is are was were be";
+/// Words that join a question to the one before it.
+const JOINING: &str = "and but or und aber oder et mais ou y pero o e ma mas en maar of";
 
-/// Most words of what a row is about.
-const LONGEST_SUBJECT: usize = 3;
+/// How questions begin that only name something else.
+const OPENINGS: [&str; 12] = [
+    "how about",
+    "que dire de",
+    "qu'en est il",
+    "qué hay de",
+    "qué pasa con",
+    "was ist bei",
+    "was ist mit",
+    "what about",
+    "what of",
+    "wie ist es",
+    "wie sieht es",
+    "wie steht es",
+];
 
-/// Most words behind a preposition that are exchanged.
-const LONGEST_PHRASE: usize = 2;
+/// Verbs that questions are made with: without one, a question of function words says nothing of its own.
+const VERBS: &str = "am is are was were do does did has have had can could may must should will would ist sind war \
+    waren hat haben hatte kann können muss müssen darf soll wird werden gibt est sont était fait faut peut es son \
+    está están hay è sono ha é são tem is zijn heeft kan";
 
-/// Characters of the question before that are taken over where no spaces part words.
-const MOST_UNSPACED: usize = 60;
+/// Words by which a question says that it asks the same again.
+const REPEATING: &str = "again also apply applies else goes instead now same then too auch denn genauso gilt jetzt \
+    nun sieht steht wieder aussi también anche ook também";
+
+const ARTICLES: &str = "the a an der die das dem den des ein eine einem einen einer le la les l un une el los las \
+    una il lo gli i de het een o os as um uma";
 
 /// What a question names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -87,28 +113,13 @@ pub fn follow_up(turns: &[PastTurn], question: &str) -> String {
     let own = ReadQuestion::read(question, spoken);
     let before = ReadQuestion::read(&last.question, spoken);
     let content = own.content(spoken);
-    let is_about_last = own.joins(spoken) || own.points(spoken).is_some();
-    if (is_about_last || content.len() <= FEW_WITH_ORDINAL)
-        && let Some(named) = with_named_item(question, &last.answer)
-    {
-        return named;
-    }
-    if let Some(text) = own.subject_put_into(&before, (&last.answer, is_about_last), spoken) {
-        return text;
-    }
     if own.names_something_else(&content, spoken)
         && let Some(text) = own.put_into(&before)
     {
         return text;
     }
-    if let Some(text) = own.phrase_put_into(&before, spoken) {
-        return text;
-    }
     if !own.leans(&content, spoken) {
         return question.to_owned();
-    }
-    if is_unspaced(spoken) && !before.has_code() {
-        return format!("{} {question}", behind_earlier(last));
     }
     let is_bare = content.is_empty() && own.mentions.is_empty();
     let taken = match is_bare || !before.has_code() {
@@ -143,52 +154,33 @@ impl<'a> ReadQuestion<'a> {
 
     /// Whether it has nothing of its own but names, and is no question by itself, as "What is the S200?" is.
     fn names_something_else(&self, content: &[&str], spoken: Option<NaturalLanguage>) -> bool {
-        let begins = self.begins_with_opening();
+        let folded: Vec<&str> = self.folded().collect();
+        let text = folded.join(" ");
+        let begins = OPENINGS.iter().any(|opening| text.starts_with(opening));
         !self.mentions.is_empty()
             && content.is_empty()
             && (begins
-                || self.joins(spoken)
+                || self.joins()
                 || self.points(spoken).is_some()
-                || !self.folded().any(|word| is_one_of(VERBS, word)))
-    }
-
-    fn begins_with_opening(&self) -> bool {
-        let text = self.folded().collect::<Vec<_>>().join(" ");
-        OPENINGS.iter().any(|opening| text.starts_with(opening))
+                || !folded.iter().any(|word| is_one_of(VERBS, word)))
     }
 
     fn leans(&self, content: &[&str], spoken: Option<NaturalLanguage>) -> bool {
-        // Characters are no words.
-        let few = if is_unspaced(spoken) { 0 } else { FEW_WORDS };
-        let is_short = content.len() + self.mentions.len() <= few;
+        let is_short = content.len() + self.mentions.len() <= FEW_WORDS;
         let names_its_own = self.mentions.iter().any(|it| it.kind != MentionKind::Noun);
-        self.points(spoken).is_some() || self.joins(spoken) || is_short && !names_its_own
+        self.points(spoken).is_some() || self.joins() || is_short && !names_its_own
     }
 
-    fn joins(&self, spoken: Option<NaturalLanguage>) -> bool {
-        if is_unspaced(spoken) {
-            let asked = self.text.trim().trim_end_matches(['?', '？', '。']);
-            return UNSPACED_JOINING.iter().any(|it| asked.starts_with(it))
-                || UNSPACED_ENDS.iter().any(|it| asked.ends_with(it));
-        }
-        self.folded().next().is_some_and(|word| is_joining(word, spoken))
+    fn joins(&self) -> bool {
+        self.folded().next().is_some_and(|word| is_one_of(JOINING, word))
     }
 
     /// Where the first word stands that stands for something said before.
     fn points(&self, spoken: Option<NaturalLanguage>) -> Option<usize> {
-        if is_unspaced(spoken) {
-            return UNSPACED_POINTING.iter().filter_map(|it| self.text.find(it)).min();
-        }
         let spoken = spoken.unwrap_or(NaturalLanguage::English);
         let (_, list) = POINTING.iter().find(|(language, _)| *language == spoken)?;
-        // "Are there rooms?" asks whether some exist, and not what is at a place.
-        let exists = |at: usize| {
-            let before = at.checked_sub(1).map(|it| self.words[it].1.folded.as_str());
-            self.words[at].1.folded == "there" && before.is_some_and(|it| is_one_of(EXISTING, it))
-        };
-        let points = |at: &usize| is_one_of(list, &self.words[*at].1.folded) && !exists(*at);
-        let at = (0..self.words.len()).find(points)?;
-        Some(self.words[at].0.start)
+        let word = self.words.iter().find(|(_, word)| is_one_of(list, &word.folded))?;
+        Some(word.0.start)
     }
 
     fn has_code(&self) -> bool {
@@ -212,90 +204,6 @@ impl<'a> ReadQuestion<'a> {
         let mut text = before.text.to_owned();
         places.into_iter().for_each(|(range, name)| text.replace_range(range, name));
         Some(text)
-    }
-
-    /// The question `before` with what this one speaks of in the place of what the row that answered it is about; `None` where it was
-    /// another answer, where that is not named in the question, and where this one speaks of something in the row.
-    fn subject_put_into(
-        &self,
-        before: &ReadQuestion<'_>,
-        (answer, is_about_last): (&str, bool),
-        spoken: Option<NaturalLanguage>,
-    ) -> Option<String> {
-        let (row, subject) = only_row(answer)?;
-        let is_like = |word: &Word, text: &str| {
-            let mut words = each_word(text);
-            words.any(|other| credit(&word.folded, &other.folded) > 0.0)
-        };
-        let is_said = |at: &usize| !is_frame(&self.words[*at].1.folded, spoken);
-        let said: Vec<usize> = (0..self.words.len()).filter(is_said).collect();
-        let (&first, &last) = (said.first()?, said.last()?);
-        let mut words_before = (0..first).rev().map(|at| self.words[at].1.folded.as_str());
-        let lead = words_before.find(|word| !is_one_of(ARTICLES, word));
-        let is_adjunct =
-            lead.is_some_and(|word| is_one_of(PREPOSITIONS, word)) && !self.begins_with_opening();
-        let is_more = self.folded().any(|word| is_one_of(VERBS, word)) && !is_about_last;
-        let is_of_row = said.iter().any(|at| is_like(&self.words[*at].1, &row));
-        if said.len() > LONGEST_SUBJECT || is_more || is_adjunct || is_of_row {
-            return None;
-        }
-        let is_subject = |at: &usize| {
-            let word = &before.words[*at].1;
-            !is_frame(&word.folded, spoken) && is_like(word, &subject)
-        };
-        let mut places = (0..before.words.len()).filter(is_subject);
-        let start = places.next()?;
-        let end = places.next_back().unwrap_or(start);
-        let place = before.words[start].0.start..before.words[end].0.end;
-        let own = self.words[first].0.start..self.words[last].0.end;
-        let mut text = before.text.to_owned();
-        (end - start < LONGEST_SUBJECT).then(|| {
-            text.replace_range(place, &self.text[own]);
-            text
-        })
-    }
-
-    /// The question `before` with the words behind a preposition ("And in winter?") in the place of those behind the same one ("in
-    /// summer"); `None` where this question says more, or that one has no such place or a name there.
-    fn phrase_put_into(
-        &self,
-        before: &ReadQuestion<'_>,
-        spoken: Option<NaturalLanguage>,
-    ) -> Option<String> {
-        let is_more = self.folded().any(|word| is_one_of(VERBS, word)) && !self.joins(spoken);
-        if !self.mentions.is_empty() || is_more {
-            return None;
-        }
-        let (lead, own) = self.phrases(spoken).into_iter().next()?;
-        let own = &self.text[own];
-        let is_all = self.content(spoken).len() == own.split_whitespace().count();
-        let mut places = before.phrases(spoken).into_iter();
-        let (_, place) = places.find(|(other, _)| *other == lead).filter(|_| is_all)?;
-        let overlaps = |it: &Mention| it.range.start < place.end && place.start < it.range.end;
-        if before.mentions.iter().any(overlaps) {
-            return None;
-        }
-        let mut text = before.text.to_owned();
-        text.replace_range(place, own);
-        Some(text)
-    }
-
-    /// The prepositions that stand before one or two words that say something, articles between them left out, and these words.
-    fn phrases(&self, spoken: Option<NaturalLanguage>) -> Vec<(&str, Range<usize>)> {
-        let mut phrases = Vec::new();
-        let says = |word: &&(Range<usize>, Word)| !is_frame(&word.1.folded, spoken);
-        for (at, (_, lead)) in self.words.iter().enumerate() {
-            if !is_one_of(PREPOSITIONS, &lead.folded) {
-                continue;
-            }
-            let behind = self.words[at + 1..].iter();
-            let behind = behind.skip_while(|(_, it)| is_one_of(ARTICLES, &it.folded));
-            let said: Vec<_> = behind.take_while(says).take(LONGEST_PHRASE).collect();
-            if let (Some(first), Some(last)) = (said.first(), said.last()) {
-                phrases.push((lead.folded.as_str(), first.0.start..last.0.end));
-            }
-        }
-        phrases
     }
 
     /// What of the mention `place` gives way to `name`: "S300" takes the place of the code in "Galaxy S200".
@@ -424,33 +332,8 @@ fn words_of(
 fn is_frame(word: &str, spoken: Option<NaturalLanguage>) -> bool {
     is_function_word(NaturalLanguage::English, word)
         || spoken.is_some_and(|spoken| is_function_word(spoken, word))
-        || !word.is_ascii() && is_function_word_of(word, spoken)
-        || is_unspaced(spoken) && word.chars().all(is_function_character)
         || is_one_of(REPEATING, word)
-        || is_joining(word, spoken)
-}
-
-fn is_joining(word: &str, spoken: Option<NaturalLanguage>) -> bool {
-    let mut of = JOINING_OF.iter().filter(|(language, _)| spoken == Some(*language));
-    is_one_of(JOINING, word) || of.any(|(_, list)| is_one_of(list, word))
-}
-
-/// Whether a language writes no spaces between words.
-fn is_unspaced(spoken: Option<NaturalLanguage>) -> bool {
-    matches!(spoken, Some(NaturalLanguage::Chinese | NaturalLanguage::Japanese))
-}
-
-/// The last question as it was asked, behind the beginning of what it took over, without its mark.
-fn behind_earlier(last: &PastTurn) -> String {
-    let asked = last.asked.trim();
-    let taken = last.question.trim().strip_suffix(asked).unwrap_or_default().trim();
-    let taken = if asked.is_empty() { last.question.as_str() } else { taken };
-    let short = |text: &str| -> String {
-        let marks = ['?', '？', '。', ' '];
-        text.trim_end_matches(marks).chars().take(MOST_UNSPACED).collect()
-    };
-    let words = [short(taken.split(' ').next().unwrap_or_default()), short(asked)];
-    words.into_iter().filter(|it| !it.is_empty()).collect::<Vec<_>>().join(" ")
+        || is_one_of(JOINING, word)
 }
 
 fn is_one_of(list: &str, word: &str) -> bool {
@@ -526,97 +409,6 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_behind_a_preposition_takes_the_place_of_what_stood_there() {
-        behind(
-            "When does the ferry run in summer?",
-            "and in winter?",
-            "When does the ferry run in winter?",
-        );
-        behind(
-            "How much is a ticket for adults?",
-            "And for small children?",
-            "How much is a ticket for small children?",
-        );
-        behind(
-            "À quelle heure ouvre le musée en automne ?",
-            "Et en hiver ?",
-            "À quelle heure ouvre le musée en hiver ?",
-        );
-        behind(
-            "Сколько стоит билет для взрослых?",
-            "А для детей?",
-            "Сколько стоит билет для детей?",
-        );
-        behind(
-            "Ile kosztuje bilet dla dorosłych?",
-            "A dla dzieci?",
-            "Ile kosztuje bilet dla dzieci?",
-        );
-        behind(
-            "How much is a ticket for adults?",
-            "But how do I cancel for free?",
-            "ticket adults But how do I cancel for free?",
-        );
-        // Another preposition has no place there, and a season none in that of a town.
-        behind("How much is a ticket for adults?", "And at night?", "ticket adults And at night?");
-        behind(
-            "When does the office in Bremen open?",
-            "And in winter?",
-            "office bremen open And in winter?",
-        );
-    }
-
-    #[test]
-    fn other_scripts_have_follow_ups_too() {
-        behind("Сколько стоит K100?", "А S200?", "Сколько стоит S200?");
-        behind("K100 की कीमत क्या है?", "और S200?", "S200 की कीमत क्या है?");
-        behind("K100 kaç kilo?", "Peki S200?", "S200 kaç kilo?");
-        behind("K100的保修期是多久？", "那S200呢？", "S200的保修期是多久？");
-        behind("夏天几点开门？", "冬天呢？", "夏天几点开门 冬天呢？");
-        behind("夏は何時に開きますか？", "冬は？", "夏は何時に開きますか 冬は？");
-        behind("夏天几点开门？", "这里有停车场吗？", "这里有停车场吗？");
-        check(&[
-            ("保修期是多久？", "保修期是多久？"),
-            ("它包括电池吗？", "保修期是多久 它包括电池吗？"),
-            ("那屏幕呢？", "保修期是多久 它包括电池吗 那屏幕呢？"),
-        ]);
-    }
-
-    #[test]
-    fn what_a_row_is_about_gives_way_to_what_is_named_instead() {
-        let behind_row = |asked: &str, question: &str| {
-            let answer = "Room: Elm, Beds: 2, High season: 80 EUR [1]".to_owned();
-            let turn = PastTurn { asked: asked.to_owned(), question: asked.to_owned(), answer };
-            follow_up(&[turn], question)
-        };
-        let asked = "how much is the elm room in high season";
-        let oak = "how much is the oak room in high season";
-        for question in ["and the oak?", "what about oak", "and how much is the oak?", "oak?"] {
-            assert_eq!(behind_row(asked, question), oak, "{question}");
-        }
-        // What is in the row, or the time, is no other room.
-        for question in
-            ["and how many beds?", "and in december?", "Which rooms have a view of the lake?"]
-        {
-            let text = behind_row(asked, question);
-            assert!(text.contains("elm") || text == question, "{text}");
-        }
-        let german = behind_row("Was kostet das Zimmer Elm?", "Und Oak?");
-        assert_eq!(german, "Was kostet das Zimmer Oak?");
-    }
-
-    #[test]
-    fn an_item_of_the_last_answer_is_called_by_its_name() {
-        let turn = PastTurn {
-            asked: "Which plans are there?".to_owned(),
-            question: "Which plans are there?".to_owned(),
-            answer: "Plan: Free, Price: 0 EUR\nPlan: Team, Price: 20 EUR [1]".to_owned(),
-        };
-        let question = follow_up(&[turn], "And how much is the second one?");
-        assert_eq!(question, "And how much is the Team one?");
-    }
-
-    #[test]
     fn what_leans_gets_the_words_of_the_one_before() {
         let before = "How are invoices paid?";
         for (question, expected) in [
@@ -638,7 +430,6 @@ mod tests {
             "Who is Anna Smith?",
             "When does the office open in winter?",
             "How long is the warranty of the S200?",
-            "Which rooms and halls are there?",
         ] {
             behind(before, question, question);
         }

@@ -22,17 +22,16 @@ const CONNECTIVES: &[&str] = &[
     "approx", "bzw", "ca", "cf", "d.h", "e.g", "eg", "esp", "evtl", "exkl", "ggf", "i.d.r", "i.e",
     "ie", "inkl", "p.ej", "p.ex", "s.o", "s.u", "sog", "u.u", "vgl", "viz", "vs", "z.b", "z.t",
     "bijv", "d.w.z", "m.in", "m.b.t", "np", "o.a", "p.es", "tj", "tzn", "tzw", "örn", "dott",
-    "inż", "mgr", "sig", "ul", "ст", "т.е", "т.к", "акад", "им", "напр", "проф", "рис", "св", "см",
-    "ср", "табл", "тов", "ул",
+    "inż", "mgr", "ul", "ст", "т.е", "т.к", "акад", "им", "напр", "проф", "рис", "св", "см", "ср",
+    "табл", "тов", "ул",
 ];
 
 /// Abbreviations before a number.
 const NUMBERED: &[&str] = &[
-    "abb", "abs", "godz", "ok", "poz", "wyd", "al", "anm", "app", "apr", "art", "aug", "bd", "c",
-    "ch", "chap", "dec", "eq", "eqs", "ex", "feb", "fig", "figs", "jan", "jul", "jun", "kap",
-    "lfd", "mar", "n", "no", "nos", "nov", "nr", "nrn", "oct", "okt", "p", "par", "pp", "ref",
-    "refs", "rn", "s", "sec", "sect", "sep", "sept", "st", "tab", "tel", "v", "ver", "vol", "vols",
-    "ziff",
+    "abb", "abs", "godz", "poz", "wyd", "al", "anm", "app", "apr", "art", "aug", "bd", "c", "ch",
+    "chap", "dec", "eq", "eqs", "ex", "feb", "fig", "figs", "jan", "jul", "jun", "kap", "lfd",
+    "mar", "n", "no", "nos", "nov", "nr", "nrn", "oct", "okt", "p", "par", "pp", "ref", "refs",
+    "rn", "s", "sec", "sect", "sep", "sept", "st", "tab", "tel", "v", "ver", "vol", "vols", "ziff",
 ];
 
 /// Inside a sentence as well as at its end: the next word decides.

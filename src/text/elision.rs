@@ -22,9 +22,9 @@ const ELIDED: &str = "\
     l d j m n s t c qu jusqu lorsqu puisqu quoiqu presqu quelqu \
     dell all nell sull dall coll un quell quest bell cos dov com anch sant mezz senz tutt";
 
-/// Endings that Turkish writes behind a name or a number.
+/// Endings of two letters and more that Turkish writes behind a name or a number. Of one there are other words: "Hawai'i".
 const TURKISH_ENDINGS: &str = "\
-    a e ı i u ü ya ye yı yi yu yü da de ta te dan den tan ten ın in un ün nın nin nun nün la le yla yle daki deki ta te lı li lu lü";
+    ya ye yı yi yu yü da de ta te dan den tan ten ın in un ün nın nin nun nün la le yla yle daki deki lı li lu lü";
 
 #[cfg(test)]
 mod tests {
@@ -40,7 +40,7 @@ mod tests {
         ] {
             assert_eq!(without_elided(word), expected);
         }
-        for word in ["o'brien", "don't", "'", "x'", "'x", "rock'n'roll", ""] {
+        for word in ["o'brien", "don't", "'", "x'", "'x", "rock'n'roll", "hawai'i", ""] {
             assert_eq!(without_elided(word), word);
         }
     }

@@ -53,9 +53,11 @@ pub fn sentences_interruptibly(text: &str, interrupt: &mut dyn FnMut()) -> Vec<R
     found
 }
 
-/// Whether a sentence asks something, by the sign at its end.
+/// Whether a sentence asks something, by the sign at its end. That of Greek is, or looks like, a semicolon.
 pub fn is_question(sentence: &str) -> bool {
-    sentence.ends_with(['?', '？', '؟'])
+    let is_greek = |c: char| matches!(c, '\u{0370}'..='\u{037D}' | '\u{037F}'..='\u{03FF}');
+    sentence.ends_with(['?', '？', '؟', '\u{037E}'])
+        || sentence.strip_suffix(';').is_some_and(|it| it.ends_with(is_greek))
 }
 
 /// The part of `range` that is left without white space at both ends; `None` if nothing is.

@@ -42,11 +42,12 @@ const HUNDREDTH: Filter = Filter::of_bucket("1 % of the rows", 10);
 const APART: [Filter; 2] = [TENTH, HUNDREDTH];
 
 /// With the column in the index.
-const WITHIN: [Filter; 6] = [
+const WITHIN: [Filter; 7] = [
     Filter::of_bucket("50 % of the rows", 500),
     TENTH,
     HUNDREDTH,
     Filter::of_bucket("0.1 % of the rows", 1),
+    Filter::of_likeness("the 50 % of the rows that are least like the queries", 0, 500),
     Filter::of_likeness("the 10 % of the rows that are most like the queries", 900, 1000),
     Filter::of_likeness("the 10 % of the rows that are least like the queries", 0, 100),
 ];

@@ -4,10 +4,10 @@
 //! make bench-index ARGS="hybrid --data clustered --dimension 384 --rows 1000000 --queries 300"
 //! ```
 //!
-//! A table has a vector and a text in each row, and an index on each. A statement takes the fifty nearest by
-//! the one and the fifty best by the other, and fuses them by their ranks. The texts are generated, with words
-//! as frequent as those of a language, and so are the questions. Ours alone: pgvector beside GIN takes seconds
-//! for a question of frequent words, which `make bench-bm25` shows.
+//! A table has a vector and a text in each row, and an index on each. A statement takes the fifty nearest by the one and
+//! the fifty best by the other, and fuses them by their ranks. Recall is that of the ten nearest. The texts are generated,
+//! with words as frequent as those of a language, and so are the questions. Ours alone: pgvector beside GIN takes
+//! seconds for a question of frequent words, which `make bench-bm25` shows.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -16,11 +16,13 @@ use std::time::Instant;
 use postgres::{Client, Statement};
 
 use crate::Result;
-use crate::bench::Bench;
+use crate::bench::{Bench, EF};
 use crate::report::Table;
+use crate::search::Place;
 use crate::side::Side;
 use crate::table::{self, Vector};
 use crate::texts::{KINDS, Kind, chunk};
+use crate::truth::Wanted;
 
 /// Of each index so many, and so many of both together.
 const EACH: usize = 50;
@@ -79,8 +81,11 @@ fn build(bench: &mut Bench, client: &mut Client, side: &Side) -> Result<()> {
     let lexical = started.elapsed().as_secs_f64();
     client.batch_execute(&format!("VACUUM (ANALYZE) {TABLE}"))?;
     let rows = bench.data.len();
+    let truth = bench.truth(&Wanted::first(rows))?;
+    let recall = bench.recall(&Place::new(side, TABLE), &truth)?;
     bench.report.note(&format!(
-        "A table of {rows} rows; {} built in {dense:.0} s, rag_bm25 in {lexical:.0} s.",
+        "A table of {rows} rows; {} built in {dense:.0} s, rag_bm25 in {lexical:.0} s. With ef_search {EF} \
+         the recall of the ten nearest is {recall:.3}.",
         side.name
     ));
     Ok(())
@@ -102,7 +107,8 @@ struct Asked {
 
 impl Statements {
     fn prepare(client: &mut Client) -> Result<Statements> {
-        client.batch_execute("SET enable_seqscan = off")?;
+        let ef = format!("SET enable_seqscan = off; SET rag_hnsw.ef_search = {EF}");
+        client.batch_execute(&ef)?;
         let nearest = |vector: &str| {
             format!("SELECT id FROM {TABLE} ORDER BY embedding <=> {vector}::vector LIMIT {EACH}")
         };
@@ -126,6 +132,7 @@ impl Statements {
              SELECT id FROM both_lists GROUP BY id \
              ORDER BY sum(1.0::float8 / ({RANK_CONSTANT} + rank)) DESC, id LIMIT {FUSED}"
         )?;
+        expect_both(client, &fused)?;
         let mut asked = |statement: &str, has_vector, has_words| -> Result<Asked> {
             Ok(Asked { statement: client.prepare(statement)?, has_vector, has_words })
         };
@@ -160,6 +167,19 @@ impl Asked {
         times.sort_by(f64::total_cmp);
         Ok(times)
     }
+}
+
+/// Both lists are answered by their indexes, or nothing was measured.
+fn expect_both(client: &mut Client, fused: &str) -> Result<()> {
+    let query = fused.replace("$1", &format!("(SELECT embedding FROM {TABLE} LIMIT 1)"));
+    let rows = client.query(&format!("EXPLAIN {}", query.replace("$2", "'w5000 | w300'")), &[])?;
+    let plan: Vec<String> = rows.iter().map(|row| row.get(0)).collect();
+    for index in [format!("{TABLE}_index"), format!("{TABLE}_words")] {
+        if !plan.iter().any(|line| line.contains(&index)) {
+            return Err(format!("{index} is not used:\n{}", plan.join("\n")).into());
+        }
+    }
+    Ok(())
 }
 
 /// The time below which a share of sorted times lies.

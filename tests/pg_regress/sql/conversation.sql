@@ -34,25 +34,6 @@ SELECT trace_id IS NOT NULL FROM rag_answer_details('Where are they?', options =
 SELECT t.question, l.question FROM rag.conversation_turn t JOIN rag.trace_log l ON l.id = t.trace;
 RESET rag.trace;
 
--- What a row is about gives way to what is named instead, and an item of a table is called by its name.
-CREATE TABLE rooms (id integer PRIMARY KEY, body text);
-INSERT INTO rooms VALUES
-    (1, E'# Rooms\n\n| Room | Beds | Winter | Summer |\n|---|---|---|---|\n| Elm | 2 | 80 EUR | 95 EUR |\n| Oak | 3 | 105 EUR | 120 EUR |\n| Ash | 4 | 130 EUR | 150 EUR |\n'),
-    (2, E'# Ferry\n\nThe ferry leaves at seven in summer.\n\nIn winter the ferry leaves at nine.\n');
-SELECT rag_create_pipeline('rooms', 'body', chunking => '{"by": "markdown"}', refresh => 'sync');
-SELECT rag_conversation('Rooms') AS r \gset
-SELECT jsonb_build_object('answer', jsonb_build_object('conversation', :'r')) AS ro \gset
-SELECT rag_answer('how much is the elm room in summer?', 'rooms', options => :'ro');
-SELECT rag_answer('and the oak?', 'rooms', options => :'ro');
-SELECT rag_answer('List the rooms', 'rooms', options => :'ro');
-SELECT rag_answer('And how many beds does the third one have?', 'rooms', options => :'ro');
-SELECT rag_answer('When does the ferry leave in summer?', 'rooms', options => :'ro');
-SELECT rag_answer('and in winter?', 'rooms', options => :'ro');
-SELECT standalone FROM rag.conversation_turn WHERE conversation = :'r' ORDER BY id;
-SELECT rag_conversation_delete(:'r') IS NOT NULL;
-SELECT rag_drop_pipeline('rooms');
-DROP TABLE rooms;
-
 -- rag_prompt looks, and leaves no turn.
 SELECT count(*) AS before FROM rag.conversation_turn \gset
 SELECT content ~ 'Question: When is it made\?$' FROM rag_prompt('When is it made?', options => jsonb_build_object('answer', jsonb_build_object('conversation', rag_conversation()))) WHERE role = 'user';
