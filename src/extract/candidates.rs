@@ -455,6 +455,27 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_heading_that_denies_says_nothing_of_what_is_asked() {
+        let credits = |question: &str, content: &str| {
+            let question = ParsedQuestion::read(question);
+            let candidates = Candidates::read(&question, &[ExtractPassage::of(1, content)]);
+            let last = candidates.all.last().expect("a piece");
+            (last.credits.iter().sum::<f32>(), last.is_of_asked_answer)
+        };
+        let covered = "What does the insurance cover?";
+        for heading in ["What does the insurance not cover?", "What doesn't the insurance cover?"] {
+            let content = format!("## {heading}\n\nAsk us. Theft and frost.");
+            assert_eq!(credits(covered, &content), (0.0, false), "{heading}");
+            assert!(credits(heading, &content).1, "{heading}");
+        }
+        let content = "## What does the insurance cover?\n\nAsk us. Theft and frost.";
+        assert_eq!(credits(covered, content), (2.0, true));
+        // The same terms, and another question.
+        let content = "## When do I pay before a visit?\n\nAsk us. At the desk.";
+        assert!(!credits("When do I pay after a visit?", content).1);
+    }
+
+    #[test]
     fn a_colon_is_forgiven_where_the_reader_prefers_the_sentence_to_all_others() {
         let left = |content, evidence: &[f32]| {
             let question = ParsedQuestion::read("What are the fees?");

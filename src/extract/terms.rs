@@ -211,6 +211,26 @@ mod tests {
     }
 
     #[test]
+    fn a_number_with_points_is_a_version_or_thousands() {
+        for (term, word, credit) in [
+            ("4.1", "4.1.3", LINE_OF_RELEASES),
+            ("4.1.3", "4.1.3", 1.0),
+            ("4.1.3", "4.1.0", 0.0),
+            ("4.1", "4.10", 0.0),
+            ("1.000", "1.000.000", 0.0),
+        ] {
+            assert_eq!(term_credit(term, word), credit, "{term} {word}");
+        }
+    }
+
+    #[test]
+    fn names_keep_what_stands_before_their_apostrophe() {
+        assert_eq!(terms_of("When was D'Angelo born?"), ["d'angelo", "born"]);
+        assert_eq!(terms_of("Who won the Ballon d'Or?"), ["won", "ballon", "d'or"]);
+        assert_eq!(terms_of("Qual è la capitale dell'Italia?"), ["capitale", "italia"]);
+    }
+
+    #[test]
     fn words_that_carry_the_question_are_found_in_each_language() {
         assert_eq!(terms_of("How many days off do I have?"), ["many", "days", "off"]);
         assert_eq!(terms_of("Wie viele Urlaubstage habe ich?"), ["urlaubstage"]);

@@ -350,3 +350,30 @@ fn text_without_sentences_is_cut_to_size() {
     let endless = "好".repeat(5000);
     assert!(units(&endless).iter().all(|unit| unit.range().len() <= 800));
 }
+
+#[test]
+fn a_table_too_long_to_be_quoted_whole_is_quoted_by_rows() {
+    let rows = |count: usize| {
+        let rows: String =
+            (1..=count).map(|row| format!("| Program {row} | {row} min |\n")).collect();
+        format!("## Programs\n\n| Program | Time |\n|---|---|\n{rows}")
+    };
+    let of_table = |content: &str| units(content).iter().filter(|it| it.bullets.is_some()).count();
+    assert_eq!(of_table(&rows(10)), 10);
+    // The end of it, which would be short enough, is not the table.
+    assert_eq!(of_table(&rows(200)), 0);
+}
+
+#[test]
+fn each_piece_is_shown_under_its_own_heading_where_one_is() {
+    let notes = "## 4.2.0\n\n- Adds a dark mode for the map.\n\n## 4.1.3\n\n- Fixes 3 bugs of the dark mode.";
+    let options =
+        ExtractOptions { threshold: 0.0, margin: 99.0, close_margin: 99.0, ..Default::default() };
+    let answer = answer("Which version has the dark mode?", &[notes], &options).answer;
+    assert_eq!(
+        answer,
+        "4.2.0: Adds a dark mode for the map. 4.1.3: Fixes 3 bugs of the dark mode. [1]"
+    );
+    let locks = "## 2. Locks\n\nCall unlock at the end.";
+    check("How do I release a lock?", &[locks], "Call unlock at the end. [1]");
+}
