@@ -456,7 +456,6 @@ fn encode_sq8(numbers: &[f32], bytes: &mut [u8]) {
 }
 
 /// `Σ (oa + sa ca) (ob + sb cb)`, from the dot product of the codes, which are padded with zeros.
-#[inline]
 fn dot_sq8(a: &[u8], b: &[u8], dimensions: f64) -> f64 {
     let dot = f64::from(vector::dot_codes(codes(a), codes(b), sum_of_codes(b)));
     let part = |payload, at| f64::from(number(payload, at));
@@ -480,12 +479,10 @@ fn half(x: f32) -> f16 {
     f16::from_f32(x.clamp(f16::MIN.to_f32(), f16::MAX.to_f32()))
 }
 
-#[inline]
 pub(super) fn number(payload: &[u8], at: usize) -> f32 {
     f32::from_ne_bytes([payload[at], payload[at + 1], payload[at + 2], payload[at + 3]])
 }
 
-#[inline]
 fn sum_of_codes(payload: &[u8]) -> i32 {
     i32::from_ne_bytes([payload[16], payload[17], payload[18], payload[19]])
 }
@@ -498,7 +495,6 @@ fn halves(payload: &[u8]) -> &[f16] {
     bytemuck::cast_slice(&payload[FLOAT_HEADER..])
 }
 
-#[inline]
 fn codes(payload: &[u8]) -> &[i8] {
     bytemuck::cast_slice(&payload[SQ8_HEADER..])
 }

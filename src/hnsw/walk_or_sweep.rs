@@ -15,7 +15,8 @@ const DISTANCES: usize = 10;
 /// Where so many nodes per ef_search and neighbour match, or fewer, looking at all of them takes no longer
 /// than a walk.
 const MATCHES_TO_LOOK_AT: usize = 3;
-/// The same where they are far from the probe: a walk ends there before it has come to the nearest of them.
+/// So many, per ef_search and neighbour, are all looked at where they are far from the probe: a walk ends there before it
+/// has come to the nearest of them.
 const FAR_MATCHES_TO_LOOK_AT: usize = 24;
 /// Matches are far where they are so many times as rare among the nodes around the probe as elsewhere.
 const FAR: f64 = 4.0;
@@ -103,8 +104,8 @@ impl WalkOrSweep {
         self.is_sweep_cheaper_than(ef, ef.saturating_mul(DISTANCES))
     }
 
-    /// The same of a walk that goes on with `ef`, and has `met` so many nodes so far. If most of the rows that it gave were
-    /// dropped, it would have to go on for long.
+    /// Whether a sweep costs less than a walk that goes on with `ef`, and has `met` so many nodes so far. If most of the rows
+    /// that it gave were dropped, it would have to go on for long.
     pub fn is_sweep_cheaper_from_here(&self, ef: usize, met: usize, kept: &KeptRows) -> bool {
         let needed = (kept.looks() / self.part_given) as usize;
         self.is_sweep_cheaper_than(ef, ef.max(needed).saturating_mul(DISTANCES).max(met))
