@@ -123,7 +123,6 @@ impl<'a, S: Store> PageGraph<'a, S> {
         self.shape.layout.links(self.shape.place(node))
     }
 
-    #[inline]
     fn node_on<'b>(&'b self, page: &'b Page, node: u32, layer: u8) -> Option<SlotView<'b>> {
         let slot = self.shape.place(node).slot;
         if layer == 0 {

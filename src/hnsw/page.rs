@@ -179,7 +179,6 @@ impl<'a> SlotView<'a> {
 
     /// The slot of a node on the ground; `None` if there is no such node. Nothing else of the page is looked at: its
     /// kind stands at its end, in memory that would have to be waited for.
-    #[inline]
     #[must_use]
     pub fn of_ground_node(
         shape: &'a IndexShape,
@@ -191,14 +190,12 @@ impl<'a> SlotView<'a> {
         (view.is_marked() && view.is_node()).then_some(view)
     }
 
-    #[inline]
     fn at(shape: &'a IndexShape, page: &'a Page, kind: HnswPageKind, slot: u32) -> SlotView<'a> {
         let start = shape.offset(kind, slot);
         SlotView { shape, kind, bytes: &page[start..start + shape.slot_bytes(kind)] }
     }
 
     /// What it holds; a number that means nothing in such a page is `Free`.
-    #[inline]
     #[must_use]
     pub fn state(&self) -> NodeState {
         let state = NodeState::from_number(self.bytes[6]).unwrap_or(NodeState::Free);
@@ -219,7 +216,6 @@ impl<'a> SlotView<'a> {
     }
 
     /// The row of the table.
-    #[inline]
     #[must_use]
     pub fn row(&self) -> RowId {
         RowId { block: get_u32(self.bytes, 0), line: get_u16(self.bytes, 4) }
@@ -244,7 +240,6 @@ impl<'a> SlotView<'a> {
     }
 
     /// The vector's bytes, as they are stored.
-    #[inline]
     #[must_use]
     pub fn payload(&self) -> &'a [u8] {
         let start = IndexShape::header(self.kind);
@@ -418,12 +413,10 @@ pub fn free_slots<'a>(
     })
 }
 
-#[inline]
 fn get_u16(bytes: &[u8], at: usize) -> u16 {
     u16::from_ne_bytes([bytes[at], bytes[at + 1]])
 }
 
-#[inline]
 fn get_u32(bytes: &[u8], at: usize) -> u32 {
     u32::from_ne_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }

@@ -244,7 +244,6 @@ impl IndexShape {
     }
 
     /// Bytes of a slot.
-    #[inline]
     #[must_use]
     pub fn slot_bytes(&self, kind: HnswPageKind) -> usize {
         match kind {
@@ -256,7 +255,6 @@ impl IndexShape {
     }
 
     /// Slots of a page.
-    #[inline]
     #[must_use]
     pub fn slots(&self, kind: HnswPageKind) -> u32 {
         match kind {
@@ -273,7 +271,6 @@ impl IndexShape {
     }
 
     /// Where a node lies on pages.
-    #[inline]
     #[must_use]
     pub fn place(&self, node: u32) -> NodePlace {
         NodePlace { block: node >> self.slot_bits, slot: node & ((1 << self.slot_bits) - 1) }
@@ -292,7 +289,6 @@ impl IndexShape {
     }
 
     /// Where in its page a slot begins.
-    #[inline]
     #[must_use]
     pub fn offset(&self, kind: HnswPageKind, slot: u32) -> usize {
         HEADER_BYTES + slot as usize * self.slot_bytes(kind)
@@ -306,7 +302,6 @@ impl IndexShape {
         start..start + bytes
     }
 
-    #[inline]
     pub(super) fn header(kind: HnswPageKind) -> usize {
         if kind == HnswPageKind::Upper { UPPER_HEADER } else { GROUND_HEADER }
     }

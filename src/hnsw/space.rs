@@ -341,7 +341,6 @@ impl Space {
     }
 
     /// The distance of two payloads, for comparing: Euclidean distances are squared.
-    #[inline]
     #[must_use]
     pub fn distance(&self, a: &[u8], b: &[u8]) -> f32 {
         (match (self.storage, self.metric) {
@@ -363,7 +362,6 @@ impl Space {
         }) as f32
     }
 
-    #[inline]
     fn dot(&self, a: &[u8], b: &[u8]) -> f64 {
         match self.storage {
             Storage::Float32 => vector::dot_f32(floats(a), floats(b)),
@@ -375,7 +373,6 @@ impl Space {
     }
 
     /// How well a payload fits the vector that it stands for.
-    #[inline]
     #[must_use]
     pub fn fit(&self, payload: &[u8]) -> Fit {
         match self.storage {
@@ -391,7 +388,6 @@ impl Space {
     /// The residuals bound what the forms lost: by the triangle inequality for L2 and L1, by
     /// Cauchy and Schwarz for the dot product. A further allowance is for rounding, here and
     /// in the operator, whose sums are in single precision.
-    #[inline]
     #[must_use]
     pub fn lower_bound(&self, a: Fit, b: Fit, distance: f32) -> f64 {
         let distance = f64::from(distance);

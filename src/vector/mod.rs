@@ -24,7 +24,6 @@ pub fn dot_i8(a: &[i8], b: &[i8]) -> i32 {
 }
 
 /// The dot product of signed bytes, of which the sum of the second side is known.
-#[inline]
 #[must_use]
 pub fn dot_codes(a: &[i8], b: &[i8], sum: i32) -> i32 {
     debug_assert!(a.len() == b.len() && a.len() <= 1 << 16);

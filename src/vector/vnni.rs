@@ -12,7 +12,6 @@
 
 /// The dot product, where the processor has the instruction. `sum` is the sum of `b`.
 #[cfg(target_arch = "x86_64")]
-#[inline]
 pub fn dot_i8(a: &[i8], b: &[i8], sum: i32) -> Option<i32> {
     let has_it = is_x86_feature_detected!("avx512bw") && is_x86_feature_detected!("avx512vnni");
     // SAFETY: the processor has what the function is compiled for.
