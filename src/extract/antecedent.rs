@@ -58,8 +58,8 @@ pub(super) fn with_subjects<'a>(
     }
     let before = first - 1;
     let unit = &candidates.all[before].unit;
-    let headline = None;
-    chosen.insert(at, ChosenUnit { passage, unit, headline, first: before, last: before, score });
+    let is_headed = false;
+    chosen.insert(at, ChosenUnit { passage, unit, is_headed, first: before, last: before, score });
     let others = (0..chosen.len()).filter(|other| ![at, at + 1].contains(other));
     let least = others.min_by(|a, b| chosen[*a].score.total_cmp(&chosen[*b].score));
     if let Some(least) = least.filter(|_| chosen.len() > most) {
@@ -223,8 +223,8 @@ mod tests {
         let unit = |first: &usize| {
             let UnitCandidate { passage, unit, .. } = &candidates.all[*first];
             let score = 9.0 - *first as f32;
-            let (passage, headline) = (*passage, None);
-            ChosenUnit { passage, unit, headline, first: *first, last: *first, score }
+            let (passage, is_headed) = (*passage, false);
+            ChosenUnit { passage, unit, is_headed, first: *first, last: *first, score }
         };
         let chosen = chosen.iter().map(unit).collect();
         let left = with_subjects(&candidates, chosen, 2);

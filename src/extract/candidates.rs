@@ -152,8 +152,8 @@ pub(super) struct UnitCandidate {
     pub closeness: f32,
     /// Whether it holds the kind of thing that is asked for; `None` if that is not known.
     pub fits: Option<bool>,
-    /// The heading that it is shown with: a date or a version is asked for and stands there, and not in the piece.
-    pub headline: Option<Range<usize>>,
+    /// Whether it is shown with what it stands under: a date or a version is asked for and stands there, and not in the piece.
+    pub is_headed: bool,
     /// By what it only announces what comes next, which is no part of it; `None` where it says something itself.
     pub announcement: Option<AnnouncedBy>,
     /// Where it defines the thing asked for, what it is without that.
@@ -292,7 +292,7 @@ impl UnitCandidate {
         if above.has_when && is_missing(AnswerType::Time)
             || above.has_version && is_missing(AnswerType::Number)
         {
-            self.headline.clone_from(&self.unit.under);
+            self.is_headed = true;
             self.fits = self.fits.map(|_| true);
         }
     }
@@ -330,7 +330,7 @@ impl UnitCandidate {
             credits: places.iter().map(|places| places.credit).collect(),
             closeness: closeness(&places),
             fits: question.asked.is_held_by(&words, &question.words),
-            headline: None,
+            is_headed: false,
             definition: None,
             is_of_asked_answer: false,
             is_of_asked_list: false,

@@ -10,7 +10,6 @@
 //! reader says that it hardly answers or that it has not read, and a sentence that takes up what another said only with that. An item of a numbered list brings the list.
 
 use std::cmp::Reverse;
-use std::ops::Range;
 
 use super::antecedent::{Antecedent, antecedent};
 use super::candidates::{Candidates, UnitCandidate};
@@ -36,8 +35,8 @@ pub(super) struct ChosenUnit<'a> {
     pub passage: usize,
     /// What is shown.
     pub unit: &'a Unit,
-    /// The heading that is shown before it, where it says what is asked for.
-    pub headline: Option<Range<usize>>,
+    /// Whether the heading that it stands under is shown before it, as that says what is asked for.
+    pub is_headed: bool,
     /// Indexes of the candidates that it stands for.
     pub first: usize,
     /// The last of them.
@@ -190,8 +189,8 @@ impl<'a> UnitChoice<'a> {
         let siblings = self.candidates.of_passage[passage].clone();
         let first = siblings.clone().find(is_of_it).unwrap_or(index);
         let last = siblings.rev().find(is_of_it).unwrap_or(index);
-        let headline = candidate.headline.clone();
-        self.chosen.push(ChosenUnit { passage, unit, headline, first, last, score });
+        let is_headed = candidate.is_headed;
+        self.chosen.push(ChosenUnit { passage, unit, is_headed, first, last, score });
     }
 
     /// A further piece, if what it takes up is there or comes with it: behind the sentence of another

@@ -44,7 +44,7 @@ pub(super) fn word(
         let passage = &passages[group[0].passage];
         answer.number = passage.number;
         // Where a piece is shown with its heading, one under another is, too, or it would be read under the first.
-        let has_headline = group.iter().any(|it| it.headline.is_some());
+        let has_headline = group.iter().any(|it| it.is_headed);
         let mut headline = None;
         for chosen in group {
             let mut pieces = pieces(chosen.unit, passage.content, format);

@@ -116,13 +116,11 @@ impl ExactOrder {
                 let rows = scan.batch(store)?;
                 self.is_over = rows.is_empty();
                 for row in rows {
-                    let is_kept = self.measure(row, &mut measure)?;
-                    scan.count_row(is_kept);
+                    self.measure(scan, row, &mut measure)?;
                 }
             } else {
                 if let Some(row) = self.next.take() {
-                    let is_kept = self.measure(row, &mut measure)?;
-                    scan.count_row(is_kept);
+                    self.measure(scan, row, &mut measure)?;
                 }
                 self.next = scan.next(store)?;
                 self.is_over = self.next.is_none();
@@ -130,18 +128,20 @@ impl ExactOrder {
         }
     }
 
-    /// Whether a version of the row is visible.
+    /// Measures a row that the scan gave, and tells it whether that is kept.
     fn measure(
         &mut self,
+        scan: &mut Scan,
         (nearness, row): (Nearness, RowId),
         measure: &mut impl FnMut(RowId) -> Result<Option<Nearness>>,
-    ) -> Result<bool> {
+    ) -> Result<()> {
         let value = match nearness {
             Nearness::Bound(_) => measure(row)?,
             other => Some(other),
         };
         self.measured.extend(value.map(|nearness| Reverse(MeasuredRow { nearness, row })));
-        Ok(value.is_some())
+        scan.count_row(value.is_some());
+        Ok(())
     }
 
     /// The nearest measured row, if no row that is still to come can be nearer.

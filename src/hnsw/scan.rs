@@ -258,8 +258,8 @@ impl Scan {
         match &self.matches {
             None => walk.begin(&graph, probe.bytes(), &starts, 0, self.ef, visited)?,
             Some(matches) => {
-                let share_around = share_around(&graph, &starts, matches)?;
-                if choice.is_walk_in_vain(self.ef, share_around) {
+                let around = || share_around(&graph, &starts, matches);
+                if choice.is_walk_in_vain(self.ef, around)? {
                     self.stage = ScanStage::Sweeping { after: None };
                     return Ok(());
                 }

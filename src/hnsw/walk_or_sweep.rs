@@ -119,10 +119,15 @@ impl WalkOrSweep {
     }
 
     /// Whether all matches should be looked at, though they are many, because a walk would not come to the nearest of them.
-    /// `share_around` is the share of the nodes around the probe that match.
-    pub fn is_walk_in_vain(&self, ef: usize, share_around: f64) -> bool {
+    /// `share_around` finds out the share of the nodes around the probe that match; it is not asked where they are too many.
+    pub fn is_walk_in_vain(
+        &self,
+        ef: usize,
+        share_around: impl FnOnce() -> Result<f64>,
+    ) -> Result<bool> {
         let most = FAR_MATCHES_TO_LOOK_AT * ef * self.degree;
-        self.matches.is_some_and(|matches| matches <= most) && FAR * share_around <= self.share()
+        let are_few = self.matches.is_some_and(|matches| matches <= most);
+        Ok(are_few && FAR * share_around()? <= self.share())
     }
 }
 
@@ -173,8 +178,9 @@ mod tests {
     fn matches_that_are_far_are_all_looked_at() {
         let choice = of(120_000, Some(12_000));
         assert!(!choice.is_sweep_cheaper(40) && choice.is_sweep_cheaper(200));
-        assert!(choice.is_walk_in_vain(40, 0.0) && choice.is_walk_in_vain(40, 0.02));
-        assert!(!choice.is_walk_in_vain(40, 0.1));
-        assert!(!of(1_200_000, Some(120_000)).is_walk_in_vain(40, 0.0));
+        let in_vain = |around: f64| choice.is_walk_in_vain(40, || Ok(around)).unwrap();
+        assert!(in_vain(0.0) && in_vain(0.02) && !in_vain(0.1));
+        let unasked = || panic!("so many are not all looked at");
+        assert!(!of(1_200_000, Some(120_000)).is_walk_in_vain(40, unasked).unwrap());
     }
 }
