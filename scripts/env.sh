@@ -30,6 +30,9 @@ PG_RAG_TEST_GGUF=$PG_RAG_CACHE/smollm2/SmolLM2-135M-Instruct.Q4_1.gguf
 model_calibration() { echo "$PG_RAG_SOURCE/scripts/calibration/$1.json"; }
 CALIBRATION_NAME=pg_rag_calibration.json
 
+# What loads ONNX Runtime here (the conversion of models, tests, benchmarks) reports nothing to its makers.
+export ORT_DISABLE_TELEMETRY=1 ORT_TELEMETRY_DISABLED=1
+
 say() { printf '» %s\n' "$*"; }
 
 fail() {

@@ -52,6 +52,15 @@ fn meaning_is_near_what_it_should_be() {
     }
 }
 
+/// Some builds of ONNX Runtime keep an identifier of the machine and what they report of it there.
+#[test]
+fn no_telemetry_is_collected() {
+    let Some(installed) = Installed::find() else { return };
+    let ragd = installed.start();
+    embed(&mut ragd.connect(), &installed.model("onnx/model_int8.onnx"), &["a text"]).unwrap();
+    assert_eq!(ragd.written_at_home(), Vec::<std::path::PathBuf>::new());
+}
+
 #[test]
 fn a_text_has_one_vector_alone_or_in_company() {
     let Some(installed) = Installed::find() else { return };

@@ -13,7 +13,7 @@ use lexopt::prelude::*;
 use pg_rag::daemon::local_model::child::{self, LocalModelOptions};
 use pg_rag::daemon::parse::run_child;
 use pg_rag::daemon::server::{RagdServer, ServerOptions, batch_tokens};
-use pg_rag::daemon::{log, process};
+use pg_rag::daemon::{log, process, runtime};
 
 const USAGE: &str =
     "Usage: ragd --socket PATH --onnxruntime PATH --threads N [--max-batch-tokens N]
@@ -43,6 +43,10 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    if !runtime::refuse_telemetry() {
+        log::line("ragd has threads before it begins");
+        return ExitCode::FAILURE;
+    }
     match parse(std::env::args_os().skip(1)) {
         Ok(Command::Serve(options)) => serve(&options),
         Ok(Command::Parse(time)) => run_child(time),

@@ -46,7 +46,7 @@ pub mod process;
 mod queue;
 mod reader;
 mod registry;
-mod runtime;
+pub mod runtime;
 pub mod server;
 pub mod tokenizer;
 mod worker;

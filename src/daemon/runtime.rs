@@ -3,7 +3,8 @@
 //! Loading it late keeps ragd able to answer (and to say what is missing) where the library
 //! isn't installed.
 
-use std::fs::File;
+use std::ffi::CStr;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,6 +17,26 @@ use crate::error::{Error, ErrorKind, Result};
 
 /// A process has one; ONNX Runtime allows no more.
 static ENVIRONMENT: Mutex<Option<Environment>> = Mutex::new(None);
+
+/// What keeps recent builds of ONNX Runtime for Linux from reporting to their makers that and on which machine they run,
+/// and from keeping an identifier of the machine and a queue of events in the home directory. They do so as the
+/// environment is made, before their own switch for telemetry can be turned. The name differs between versions.
+const NO_TELEMETRY: [&CStr; 2] = [c"ORT_DISABLE_TELEMETRY", c"ORT_TELEMETRY_DISABLED"];
+
+/// Has ONNX Runtime report nothing to anybody. To be called as the process begins: `false` if it has other threads, which
+/// may be reading the environment.
+#[must_use]
+pub fn refuse_telemetry() -> bool {
+    let has_threads = fs::read_dir("/proc/self/task").is_ok_and(|tasks| tasks.count() > 1);
+    if has_threads {
+        return false;
+    }
+    for name in NO_TELEMETRY {
+        // SAFETY: setenv copies two texts that end with a NUL, and no thread reads the environment meanwhile.
+        unsafe { libc::setenv(name.as_ptr(), c"1".as_ptr(), 1) };
+    }
+    true
+}
 
 /// Where the library is.
 #[derive(Clone, Debug)]

@@ -17,6 +17,12 @@ use pg_rag::protocol::{Lane, ModelRef, Request, Response, Status};
 /// Threads that work on a batch.
 pub const THREADS: usize = 2;
 
+/// The home directory of ragd, in its folder.
+const HOME: &str = "home";
+/// What tests are run with and ragd is not.
+const OF_OUR_OWN: [&str; 4] =
+    ["ORT_DISABLE_TELEMETRY", "ORT_TELEMETRY_DISABLED", "XDG_CACHE_HOME", "CI"];
+
 /// A path at which no library is.
 const NO_LIBRARY: &str = "/nowhere/libonnxruntime.so";
 
@@ -187,6 +193,12 @@ impl Ragd {
         &self.socket
     }
 
+    /// What it has written into its home directory.
+    pub fn written_at_home(&self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(self.folder.path().join(HOME)).unwrap();
+        entries.map(|entry| entry.unwrap().path()).collect()
+    }
+
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
@@ -259,8 +271,14 @@ fn launch(folder: &Folder, library: &Path, arguments: &[&str]) -> Child {
     let leaked = File::open("Cargo.toml").unwrap();
     let descriptor = leaked.as_raw_fd();
     let mut command = Ragd::executable();
+    let home = folder.path().join(HOME);
+    fs::create_dir_all(&home).unwrap();
+    for name in OF_OUR_OWN {
+        command.env_remove(name);
+    }
     command
         .current_dir(folder.path())
+        .env("HOME", home)
         .args(["--socket", "ragd.sock", "--threads", &THREADS.to_string(), "--onnxruntime"])
         .arg(library)
         .args(arguments)
