@@ -12,11 +12,10 @@
 
 use std::ops::Range;
 
-use unicode_segmentation::UnicodeSegmentation;
-
 use crate::embed::pooling::normalize;
 use crate::embed::{Embedder, Spanned};
 use crate::error::{Error, ErrorKind, Result};
+use crate::text::words::word_places;
 use crate::vector::dot_f32;
 
 /// Words of a question that are looked for, and words of a text among which: an essay is not
@@ -86,7 +85,7 @@ fn marked(question: &str) -> Spanned {
 }
 
 fn word_spans(text: &str, most: usize) -> Vec<Range<usize>> {
-    let words = text.unicode_word_indices().take(most);
+    let words = word_places(text).take(most);
     words.map(|(start, word)| start..start + word.len()).collect()
 }
 

@@ -13,7 +13,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use crate::text::elision::without_elided;
 use crate::text::function_word::{is_asking, is_function_character, is_function_word_of};
 use crate::text::language::{NaturalLanguage, language};
-use crate::text::words::{Word, credit, each_word};
+use crate::text::words::{Word, credit, each_word, word_places};
 
 /// Syllables of Korean words that must be shared at the beginning, and the part of the longer word that
 /// they must make: a syllable is two or three letters, and endings are long.
@@ -82,7 +82,7 @@ impl QuestionWords {
 
 /// The words of `text` as they are compared, as many as `words`, which are its first words.
 pub(super) fn compared(text: &str, words: &[Word]) -> Vec<Word> {
-    let spans: Vec<(usize, &str)> = text.unicode_word_indices().take(words.len()).collect();
+    let spans: Vec<(usize, &str)> = word_places(text).take(words.len()).collect();
     let compare = |(at, word): (usize, &Word)| {
         let (start, own) = spans[at];
         let next = spans.get(at + 1).filter(|(next, _)| *next == start + own.len());

@@ -41,7 +41,7 @@ pub(crate) fn words(text: &str) -> Vec<Word> {
 /// The words of `text`, in order, read as the iterator advances; of scripts without spaces, the
 /// single characters.
 pub(crate) fn each_word(text: &str) -> impl Iterator<Item = Word> {
-    text.unicode_words().enumerate().map(|(index, word)| {
+    word_places(text).enumerate().map(|(index, (_, word))| {
         let bare = ["'s", "\u{2019}s", "'S", "\u{2019}S"]
             .iter()
             .find_map(|ending| word.strip_suffix(ending))
@@ -52,6 +52,18 @@ pub(crate) fn each_word(text: &str) -> impl Iterator<Item = Word> {
             is_name: index > 0 && bare.starts_with(char::is_uppercase),
             is_number: bare.contains(char::is_numeric),
         }
+    })
+}
+
+/// The words of `text`, each with the byte at which it begins. A name such as `server.max_size` is as many words as it has
+/// parts, since questions name the last one.
+pub(crate) fn word_places(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    let is_part =
+        |part: &str| part.starts_with(char::is_alphabetic) && part.chars().nth(1).is_some();
+    text.unicode_word_indices().flat_map(move |(start, word)| {
+        let is_name = word.contains('.') && word.split('.').all(is_part);
+        let parts = word.split(move |it| is_name && it == '.');
+        parts.map(move |part| (start + part.as_ptr().addr() - word.as_ptr().addr(), part))
     })
 }
 
@@ -116,3 +128,20 @@ const FUNCTION_WORDS: &[&str] = &[
     "those", "to", "too", "under", "very", "was", "we", "were", "what", "when", "where", "which",
     "who", "whom", "whose", "why", "will", "with", "would", "you", "your",
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_joined_name_has_its_parts_and_a_number_or_an_abbreviation_has_none() {
+        let folded = |text| words(text).into_iter().map(|it| it.folded).collect::<Vec<String>>();
+        for (text, expected) in [
+            ("Set rag_hnsw.ef_search.", &["set", "rag_hnsw", "ef_search"][..]),
+            ("Node.js 4.2.0", &["node", "js", "4.2.0"]),
+            ("3.5 of the U.S. v1.2", &["3.5", "of", "the", "u.s", "v1.2"]),
+        ] {
+            assert_eq!(folded(text), expected, "{text}");
+        }
+    }
+}

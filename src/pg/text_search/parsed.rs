@@ -6,6 +6,7 @@ use pgrx::pg_sys;
 
 use crate::text::accent::without_accents;
 use crate::text::bigram::{Bigram, TextPart, UnspacedRun, parts};
+use crate::text::joined_name::{Stretch, joined_names, stretches};
 
 /// PostgreSQL's own parser, `default` in pg_ts_parser. A configuration with another one, such as that of
 /// an extension for Chinese, knows how to cut a text, and is given it whole.
@@ -22,8 +23,10 @@ const MOST_BYTES: usize = 0x3FFF_FFFF;
 pub enum TextRole {
     /// To be found.
     Document,
-    /// To find others by.
+    /// To find what has its words as they are.
     Query,
+    /// To find what has any of its words.
+    Question,
 }
 
 /// The words of a text. What it points to belongs to the memory context in which it was made.
@@ -68,21 +71,53 @@ impl ParsedWords {
     /// What is found with and without its accents is asked for without them, so that a word counts once.
     fn spaced(&mut self, config: pg_sys::Oid, text: &str, role: TextRole) {
         let known = self.text.curwords as usize;
-        let bytes = text.as_ptr().cast_mut().cast();
-        // SAFETY: parsetext reads so many bytes, which are not of a constant to it only in its
-        // declaration, and adds the words that it finds to a ParsedText with a palloc'd array.
-        unsafe { pg_sys::parsetext(config, &raw mut self.text, bytes, text.len() as i32) };
+        match role {
+            TextRole::Query => self.parse(config, text),
+            TextRole::Document | TextRole::Question => self.parse_with_names(config, text),
+        }
         for at in known..self.text.curwords as usize {
             pgrx::check_for_interrupts!();
             let word = &self.words()[at];
-            // SAFETY: a word points to so many bytes.
-            let bytes = unsafe { std::slice::from_raw_parts(word.word.cast(), word.len.into()) };
-            let folded = std::str::from_utf8(bytes).ok().and_then(without_accents);
+            let folded = std::str::from_utf8(lexeme(word)).ok().and_then(without_accents);
             let Some(folded) = folded else { continue };
             let (pos, flags) = (place(word), word.flags);
             match role {
                 TextRole::Document => self.push(&folded, pos, flags),
-                TextRole::Query => self.replace(at, &folded),
+                TextRole::Query | TextRole::Question => self.replace(at, &folded),
+            }
+        }
+    }
+
+    /// Adds the words that PostgreSQL's parser finds.
+    fn parse(&mut self, config: pg_sys::Oid, text: &str) {
+        let bytes = text.as_ptr().cast_mut().cast();
+        // SAFETY: parsetext reads so many bytes, which are not of a constant to it only in its
+        // declaration, and adds the words that it finds to a ParsedText with a palloc'd array.
+        unsafe { pg_sys::parsetext(config, &raw mut self.text, bytes, text.len() as i32) };
+    }
+
+    /// Adds these and, in the place where a joined name begins, the name and its words.
+    fn parse_with_names(&mut self, config: pg_sys::Oid, text: &str) {
+        for stretch in stretches(text) {
+            pgrx::check_for_interrupts!();
+            let run = match stretch {
+                Stretch::Plain(text) => {
+                    self.parse(config, text);
+                    continue;
+                }
+                Stretch::Joined(run) => run,
+            };
+            let known = self.text.curwords as usize;
+            let begin = self.text.pos.saturating_add(1).clamp(1, LAST_PLACE) as u16;
+            self.parse(config, run);
+            let found = joined_names(run);
+            let mut words = ParsedWords::with_room_for(run.len());
+            words.parse(config, &found.words.join(" "));
+            let words = words.words().iter().map(lexeme);
+            for add in found.names.iter().map(String::as_bytes).chain(words) {
+                if !self.words()[known..].iter().any(|it| lexeme(it) == add) {
+                    self.push(&String::from_utf8_lossy(add), begin, 0);
+                }
             }
         }
     }
@@ -98,10 +133,10 @@ impl ParsedWords {
                 (Bigram::Pair(text), _) | (Bigram::Last(text), TextRole::Document) => {
                     self.push(text, pos, 0);
                 }
-                (Bigram::Last(text), TextRole::Query) if run.is_single() => {
+                (Bigram::Last(text), _) if run.is_single() => {
                     self.push(text, pos, pg_sys::TSL_PREFIX as u16);
                 }
-                (Bigram::Last(_), TextRole::Query) => self.places_behind = 1,
+                (Bigram::Last(_), _) => self.places_behind = 1,
             }
         }
     }
@@ -153,6 +188,12 @@ impl ParsedWords {
         // SAFETY: the words are palloc'd one by one, and nobody reads them any more.
         unsafe { pg_sys::make_tsvector(&raw mut self.text) }
     }
+}
+
+/// The bytes of a word.
+pub fn lexeme(word: &pg_sys::ParsedWord) -> &[u8] {
+    // SAFETY: a word points to so many bytes.
+    unsafe { std::slice::from_raw_parts(word.word.cast(), word.len.into()) }
 }
 
 /// The place of a word, from 1.

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use pgrx::{direct_function_call_as_datum, pg_sys};
 
-use super::parsed::{ParsedWords, TextRole};
+use super::parsed::{ParsedWords, TextRole, lexeme};
 use super::{MadeTsQuery, c_string};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::index::bm25::value::{Lexemes, places};
@@ -31,14 +31,12 @@ impl QuestionWord {
 
 /// The words of `question`, in the order of their bytes.
 pub fn question_words(config: pg_sys::Oid, question: &str) -> Result<Vec<QuestionWord>> {
-    let parsed = ParsedWords::of(config, question, TextRole::Query);
+    let parsed = ParsedWords::of(config, question, TextRole::Question);
     let prefixes: HashSet<Vec<u8>> = parsed
         .words()
         .iter()
         .filter(|word| u32::from(word.flags) & pg_sys::TSL_PREFIX != 0)
-        // SAFETY: a word points to so many bytes.
-        .map(|word| unsafe { std::slice::from_raw_parts(word.word.cast(), word.len.into()) })
-        .map(<[u8]>::to_vec)
+        .map(|word| lexeme(word).to_vec())
         .collect();
     // As of a text, a place is told once, and of a word no more than PostgreSQL keeps.
     // SAFETY: make_tsvector returns a tsvector.

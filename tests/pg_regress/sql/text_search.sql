@@ -9,17 +9,23 @@ SELECT text, rag_to_tsvector('simple', text) FROM unnest(ARRAY['数据库', '库
 -- A language's own words, in the same text: stems, stop words and their places, hosts and numbers.
 SELECT rag_to_tsvector('english', 'Databases of the 数据库 at example.com, 3.5万 of them');
 
--- Text without such scripts, and without accents, has the tsvector and the tsquery that PostgreSQL makes of it.
+-- Text without such scripts, accents and joined names has the tsvector and the tsquery that PostgreSQL makes of it.
 SELECT config, count(*), bool_and(rag_to_tsvector(config, text) = to_tsvector(config, text)) AS tsvector,
        bool_and(rag_websearch_to_tsquery(config, text) = websearch_to_tsquery(config, text)) AS websearch,
        bool_and(rag_to_tsquery(config, quote_literal(text) || ':*A') = to_tsquery(config, quote_literal(text) || ':*A')) FILTER (WHERE text <> '') AS tsquery
 FROM unnest(ARRAY['simple', 'english', 'german', 'russian', 'arabic', 'hindi']::regconfig[]) AS config,
-     unnest(ARRAY['', 'the', 'The quick brown foxes, don''t they?', 'a-b-c foo-bar_baz/qux user@example.com https://example.com/a?b=c -1.5e3',
+     unnest(ARRAY['', 'the', 'The quick brown foxes, don''t they?', 'a-b-c foo-bar -1.5e3 10.0.0.1 2024/12/31 <a href="a_bc/d">text</a>',
                   'Привет, мой мир', 'مرحبا بالعالم', 'नमस्ते दुनिया', 'white "two words" -not or this', E'tab\tand\nline <b>tag</b> &amp;', repeat('word the ', 200), 'x' || repeat('y', 3000)]) AS text
 GROUP BY config ORDER BY config::text;
 SELECT rag_to_tsvector('english', repeat('word the ', 20000)) = to_tsvector('english', repeat('word the ', 20000)) AS same;
 SELECT to_tsquery('english', q) = rag_to_tsquery('english', q) AS same, rag_to_tsquery('english', q)
 FROM unnest(ARRAY['cats & (dogs | !the) & ''big foxes'':*B <2> bird', 'the', 'a <-> the <-> cat', '''the cats of the'' <-> dogs']) AS q;
+
+-- Names joined by signs are found whole, by their last part and by their words; a query asks for what PostgreSQL makes of it.
+SELECT text, rag_to_tsvector('english', text), rag_question_to_tsquery('english', text), rag_websearch_to_tsquery('english', text) = websearch_to_tsquery('english', text) AS same
+FROM unnest(ARRAY['`rag_hnsw.ef_search`', 'input/output', 'numpy.Array()', 'and/or', 'docs/Size_max.md', 'Größe_maß', 'https://example.com/a_bc?d=e', 'user@example.com', '数据_库 x_yz', 'x_' || repeat('yz', 80)]) AS text;
+SELECT rag_to_tsvector('simple', 'before work_mem after'), rag_to_tsvector('simple', 'before work_mem after') @@ to_tsquery('simple', 'before <-> work <-> mem <-> after') AS phrase,
+       rag_to_tsvector('simple', 'before a.bc/de.fg after') @@ to_tsquery('simple', 'before <-> ''a.bc/de.fg'' <-> after') AS file;
 
 -- Words with accents are found with and without them: a text has both, and a query asks without.
 SELECT config, rag_to_tsvector(config, 'Über die Straße zum Café'), rag_to_tsquery(config, 'STRASSE & café'), rag_question_to_tsquery(config, 'Où est le café à Łódź?')
