@@ -310,6 +310,22 @@ const TRICKS: &[(&str, bool, bool)] = &[
       GRANT SELECT ON bait_rag, bait_rag_chunks TO PUBLIC", false, false),
     ("CREATE TABLE child () INHERITS (bait_rag_chunks); CREATE INDEX ON child ((same(content, content)))",
      false, false),
+    ("SELECT rag_drop_pipeline('bait');
+      SELECT rag_create_pipeline('bait', 'body', metadata => '{mood}', refresh => 'sync',
+          options => '{\"description\": \"the office\", \"graph\": {\"entities\": \"rules\"}}');
+      GRANT SELECT ON bait_rag, bait_rag_chunks, bait_rag_chunks_mentions TO PUBLIC", true, true),
+    ("SELECT rag_drop_pipeline('bait');
+      SELECT rag_create_pipeline('bait', 'body', metadata => '{mood}', refresh => 'sync',
+          options => '{\"description\": \"the office\", \"graph\": {\"entities\": \"rules\"}}');
+      GRANT SELECT ON bait_rag, bait_rag_chunks, bait_rag_chunks_mentions TO PUBLIC;
+      CREATE TYPE hidden AS (number bigint);
+      CREATE FUNCTION shown(hidden) RETURNS bigint LANGUAGE plpgsql AS $$BEGIN RAISE 'gotcha'; END$$;
+      CREATE CAST (hidden AS bigint) WITH FUNCTION shown(hidden) AS IMPLICIT;
+      DROP POLICY rag_source_visible ON bait_rag_chunks_mentions;
+      ALTER TABLE bait_rag_chunks_mentions DROP CONSTRAINT bait_rag_chunks_mentions_pkey,
+          DROP CONSTRAINT bait_rag_chunks_mentions_chunk_id_fkey, ALTER chunk_id TYPE hidden USING ROW(chunk_id)::hidden",
+     false, false),
+    ("CREATE SCHEMA lair; GRANT USAGE ON SCHEMA lair TO PUBLIC; ALTER VIEW bait_rag SET SCHEMA lair", false, false),
 ];
 
 #[test]
@@ -320,7 +336,7 @@ fn a_question_that_names_no_pipeline_runs_no_code_of_strangers() {
         .batch_execute(
             "CREATE EXTENSION pg_rag CASCADE; CREATE ROLE mal LOGIN; CREATE ROLE keeper LOGIN;
              CREATE ROLE reader LOGIN; CREATE ROLE friend LOGIN; GRANT mal TO friend;
-             GRANT CREATE ON SCHEMA public TO mal, keeper;",
+             GRANT CREATE ON SCHEMA public TO mal, keeper; GRANT CREATE ON DATABASE postgres TO mal;",
         )
         .unwrap();
     let (mut mal, mut reader) = (cluster.connect_as("mal"), cluster.connect_as("reader"));
@@ -361,9 +377,35 @@ fn a_question_that_names_no_pipeline_runs_no_code_of_strangers() {
             }
         }
         run(&mut mal, "DROP TABLE IF EXISTS child; SELECT rag_drop_pipeline('bait'); DROP TABLE IF EXISTS bait, lure CASCADE;
-            DROP VIEW IF EXISTS hook; DROP OPERATOR IF EXISTS === (text, text)");
+            DROP VIEW IF EXISTS hook; DROP OPERATOR IF EXISTS === (text, text); DROP SCHEMA IF EXISTS lair CASCADE");
     }
+    defaults_of_strangers(&cluster);
     trusted_and_named(&cluster);
+}
+
+/// What the owner of a pipeline says of its questions holds for those who have named it, or trust the owner.
+fn defaults_of_strangers(cluster: &Cluster) {
+    let (mut admin, mut reader) = (cluster.connect(), cluster.connect_as("reader"));
+    let mut friend = cluster.connect_as("friend");
+    let mut mal = cluster.connect_as("mal");
+    run(&mut mal, "
+        CREATE TABLE bait (id int PRIMARY KEY, body text); INSERT INTO bait VALUES (1, 'The office opens at nine.');
+        SELECT rag_create_pipeline('bait', 'body', refresh => 'sync', defaults => '{\"answer\": {\"strategy\": \"sql\"}}');
+        GRANT SELECT ON bait TO PUBLIC; GRANT SELECT ON bait_rag, bait_rag_chunks TO PUBLIC");
+    let ask = |pipeline: &str| format!("SELECT rag_answer('When does the office open?'{pipeline})");
+    for pipeline in ["", ", 'auto'", ", '*'"] {
+        run(&mut admin, &ask(pipeline));
+        run(&mut reader, &ask(pipeline));
+        assert_fails(
+            &mut friend,
+            &ask(pipeline),
+            &["22023", "The defaults of pipeline \"bait\" say"],
+        );
+    }
+    for client in [&mut admin, &mut reader] {
+        assert_fails(client, &ask(", 'bait'"), &["22023", "The defaults of pipeline \"bait\" say"]);
+    }
+    run(&mut mal, "SELECT rag_drop_pipeline('bait'); DROP TABLE bait");
 }
 
 /// Who trusts an owner has its code run, as who names its pipeline has, and others are asked instead.
