@@ -10,23 +10,31 @@ use pgrx::spi::SpiHeapTupleData;
 
 use super::pipeline::{Pipeline, Relation};
 use crate::error::{Error, ErrorKind, Result};
+use crate::pg::server::function_owners::SuperusersFunctions;
 use crate::pg::server::role::{LocalSettings, role_name, table_owner};
 use crate::pg::server::sql::{qualified_name, query};
 use crate::pg::server::{prepared, sql};
 
 /// An error where a search in `pipeline`, which the caller has not named, may run code of a role
 /// that the caller has no reason to trust. What the search reads is locked, so that it stays as it
-/// is; tables beside the chunks are read by the names that `derived` has.
-pub fn check(pipeline: &Pipeline, derived: &[&Relation]) -> Result<()> {
+/// is; tables beside the chunks are read by the names that `derived` has. Some of what the planner
+/// looks at cannot be locked, so functions of others are refused as long as what is returned lives.
+pub fn check(pipeline: &Pipeline, derived: &[&Relation]) -> Result<Option<SuperusersFunctions>> {
     // In the order in which a question locks them.
     for relation in [&pipeline.view, &pipeline.chunk_table, &pipeline.source] {
         lock(relation.oid);
     }
     sql::with_latest_snapshot(|| stored_beside(pipeline.id))?.into_iter().for_each(lock);
-    if !sql::with_latest_snapshot(|| runs_no_code(pipeline.id))? {
+    if sql::with_latest_snapshot(|| is_trusted(pipeline.id))? {
+        check_names(pipeline, derived)?;
+        return Ok(None);
+    }
+    let alone = SuperusersFunctions::alone();
+    if !sql::with_latest_snapshot(|| says(query!(stranger.runs_no_code), pipeline.id))? {
         return Err(refused(pipeline));
     }
-    check_names(pipeline, derived)
+    check_names(pipeline, derived)?;
+    Ok(Some(alone))
 }
 
 /// An error where tables beside the chunks of `pipeline`, which are locked, are no longer called what they were when

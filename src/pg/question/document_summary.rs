@@ -38,7 +38,7 @@ pub fn lines(key: Option<&str>, name: Option<&str>) -> Result<Vec<SummaryLine>> 
         let pipeline = &searched.pipeline;
         pipeline::check_readable(pipeline)?;
         let stored = derived::required(pipeline, DerivationKind::Tree, tree::WORDS)?;
-        searched.check_owners(&[&stored.relation])?;
+        let _owners = searched.check_owners(&[&stored.relation])?;
         of_document(pipeline, &stored.relation.sql, key)
     })
 }

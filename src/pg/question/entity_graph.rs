@@ -92,7 +92,7 @@ pub fn paths(quest: PathQuest<'_>) -> Result<Vec<EntityPath>> {
         };
         let mut read = vec![&graph.mentions];
         read.extend(relations.iter().flat_map(RelationGraph::tables));
-        searched.check_owners(&read)?;
+        let _owners = searched.check_owners(&read)?;
         match relations.zip(quest.predicates.as_ref()) {
             Some((relations, predicates)) => relations.paths(text, predicates, (hops, most)),
             None => graph.paths(pipeline, text, hops, most),

@@ -212,7 +212,7 @@ impl Search {
         let filter = narrower.as_ref().unwrap_or(&self.filter);
         let (vector, asked) = self.ask(question, &rewriting)?;
         let Some(_locked) = self.searched.lock() else { return Ok(None) };
-        self.searched.check_owners(&self.derived())?;
+        let _owners = self.searched.check_owners(&self.derived())?;
         let found = |statements: &Statements<'_>| {
             let candidates = self.find(statements, &asked, &rewriting)?;
             self.ranked(question, statements, vector.clone(), candidates)

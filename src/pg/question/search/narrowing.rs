@@ -195,7 +195,7 @@ impl Search {
         let filter = read.as_ref().unwrap_or(&self.filter);
         let Some(_locked) = self.searched.lock() else { return Ok(None) };
         self.searched.reading(|| {
-            self.searched.check_owners(&self.derived())?;
+            let _owners = self.searched.check_owners(&self.derived())?;
             work(&Statements::new(self, filter)).map(Some)
         })
     }

@@ -11,6 +11,7 @@ use pgrx::prelude::*;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::pipeline::{self, Pipeline, Relation};
 use crate::pg::catalog::stranger;
+use crate::pg::server::function_owners::SuperusersFunctions;
 use crate::pg::server::sql::{self, qualified_name};
 use crate::pg::server::transaction::has_one_snapshot;
 
@@ -97,10 +98,11 @@ impl SearchedPipeline {
     }
 
     /// An error where a search in it, which is locked, may run code of a role that the caller has no reason to trust, unless
-    /// the caller has named it. `derived`: the tables beside the chunks that are read.
-    pub fn check_owners(&self, derived: &[&Relation]) -> Result<()> {
+    /// the caller has named it. `derived`: the tables beside the chunks that are read. Nothing is read without what is
+    /// returned: it refuses what would run nevertheless.
+    pub fn check_owners(&self, derived: &[&Relation]) -> Result<Option<SuperusersFunctions>> {
         match self.is_named {
-            true => Ok(()),
+            true => Ok(None),
             false => stranger::check(&self.pipeline, derived),
         }
     }

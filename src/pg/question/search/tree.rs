@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
+use super::Search;
 use super::filter_sql::FilterSql;
 use super::lookup::without_strict_order;
 use super::statement::source_key;
-use super::{Search, SearchedPipeline};
 use crate::embed::{Embedder, EmbeddingKind};
 use crate::error::Result;
 use crate::pg::catalog::derivation::DerivationKind;
@@ -81,7 +81,7 @@ impl Search {
         if !may_select(tree.oid) {
             return Ok(Some(Vec::new()));
         }
-        self.searched.check_owners(&[tree])?;
+        let _owners = self.searched.check_owners(&[tree])?;
         let vector = Vector(vector.unwrap_or_default());
         let chosen = self.chosen(tree, &vector, found)?;
         let mut leaves = self.quoted(tree, &vector, &chosen)?;
