@@ -115,6 +115,8 @@ mod shards;
 mod situate;
 #[path = "system/standby.rs"]
 mod standby;
+#[path = "system/strangers.rs"]
+mod strangers;
 #[path = "system/strategy.rs"]
 mod strategy;
 #[path = "system/stream.rs"]

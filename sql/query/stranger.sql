@@ -17,6 +17,12 @@ SELECT NOT EXISTS (
       AND o.oid <> (SELECT e.extowner FROM pg_extension AS e WHERE e.extname = 'pg_rag')
       AND (me.rolsuper OR NOT pg_has_role(o.oid, 'MEMBER')))
 
+-- name: stored_beside
+-- $1: pipeline. The tables beside its chunks that searches read.
+SELECT r.relation::oid FROM rag.derivation AS r
+WHERE r.pipeline = $1 AND r.kind IN ('representations', 'mentions', 'relations', 'extracted_relations', 'tree', 'communities')
+ORDER BY 1
+
 -- name: runs_no_code
 -- $1: pipeline. Whether a search in it runs no code of its owner: its relations are as pg_rag makes them,
 -- so that
@@ -24,7 +30,8 @@ SELECT NOT EXISTS (
 -- * policies, where they hold for the caller, compare columns with settings and names of roles;
 -- * what the planner computes (indexes, constraints, statistics, partition keys) calls no function of
 --   others, at any depth of partitions;
--- * values are of types that have no casts or checks of others.
+-- * values are of types that have no casts or checks of others;
+-- * their schemas belong to roles that the caller trusts.
 WITH RECURSIVE pipeline AS (
     SELECT p.source::oid, p.chunk_table::oid, p.view::oid, r.relation::oid AS derived, p.content_view::oid
     FROM rag.pipeline AS p
@@ -71,9 +78,18 @@ SELECT NOT EXISTS (
            WHERE NOT o.rolsuper)
        AND NOT EXISTS (
            SELECT FROM pipeline AS p
-           JOIN pg_attribute AS a ON a.attrelid IN (p.view, p.content_view) AND a.attnum > 0
+           JOIN pg_attribute AS a ON a.attrelid IN (p.view, p.content_view, p.chunk_table, p.derived) AND a.attnum > 0
            JOIN pg_type AS t ON t.oid = a.atttypid JOIN pg_roles AS o ON o.oid = t.typowner
            WHERE NOT o.rolsuper)
+       -- Who owns a schema could rename it and make another of its name, whatever is locked in it.
+       AND NOT EXISTS (
+           SELECT FROM relations AS r
+           JOIN pg_class AS c ON c.oid = r.oid JOIN pg_namespace AS n ON n.oid = c.relnamespace
+           JOIN pg_roles AS o ON o.oid = n.nspowner JOIN pg_roles AS me ON me.rolname = CURRENT_USER
+           WHERE NOT o.rolsuper AND o.oid <> me.oid AND o.rolname <> 'pg_database_owner'
+             AND o.oid <> (SELECT d.datdba FROM pg_database AS d WHERE d.datname = current_database())
+             AND o.oid <> (SELECT e.extowner FROM pg_extension AS e WHERE e.extname = 'pg_rag')
+             AND (me.rolsuper OR NOT pg_has_role(o.oid, 'MEMBER')))
        -- What a node of a tree is stands behind its brace; those in names of users have a backslash before.
        AND NOT EXISTS (
            SELECT FROM trees AS t CROSS JOIN LATERAL regexp_matches(t.tree, '(?<!\\)\{([A-Z_]+)', 'g') AS m (node)

@@ -20,6 +20,10 @@ use crate::error::{Error, ErrorKind, Result};
 /// How deep conditions may stand in others.
 const MAX_DEPTH: usize = 32;
 
+/// How many tests of columns a filter may have: the planner compares each with all others, and takes gigabytes for some
+/// ten thousand.
+const MOST_TESTS: usize = 1000;
+
 /// A column that a filter may name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MetadataColumn {
@@ -150,7 +154,14 @@ pub fn parse(filter: &Value, columns: &[MetadataColumn]) -> Result<Condition> {
         return Err(Error::invalid(format!("filter is not a JSON object: {filter}"))
             .hint("For instance {\"lang\": \"en\", \"year\": {\"gte\": 2020}}."));
     };
-    Ok(Condition::All(object(conditions, columns, MAX_DEPTH)?))
+    let condition = Condition::All(object(conditions, columns, MAX_DEPTH)?);
+    match condition.column_tests().len() {
+        ..=MOST_TESTS => Ok(condition),
+        tests => {
+            Err(Error::invalid(format!("filter has {tests} conditions, and may have {MOST_TESTS}"))
+                .hint("A list stands for any of its values: {\"lang\": [\"en\", \"de\"]}."))
+        }
+    }
 }
 
 fn object(

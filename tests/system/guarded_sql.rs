@@ -11,6 +11,8 @@ mod hostile;
 mod session;
 #[path = "guarded_sql/setup.rs"]
 mod setup;
+#[path = "guarded_sql/sqlsmith.rs"]
+mod sqlsmith;
 
 use std::collections::BTreeMap;
 
@@ -179,6 +181,45 @@ fn a_hostile_call_is_found_wherever_it_is_hidden() {
     assert!(found > 1000, "only {found} fit");
     println!("{found} hidden calls were found");
     assert_eq!(state(&mut client), before);
+}
+
+/// What nests, and how one more level is written around or behind it.
+const NESTINGS: &[(&str, &str, &str)] = &[
+    ("1", "", " + 1"),
+    ("1", "- ", ""),
+    ("true", "NOT ", ""),
+    ("1", "(SELECT ", ")"),
+    ("1", "abs(", ")"),
+    ("'a'", "", " || 'a'"),
+    ("1", "CASE WHEN true THEN ", " END"),
+    ("1", "ARRAY[", "]"),
+    ("1", "", " UNION SELECT 1"),
+    ("1 FROM items", "1 FROM (SELECT ", ") AS i"),
+];
+
+#[test]
+fn a_statement_that_is_too_deep_is_an_error_and_ends_no_session() {
+    let Some(cluster) = prepared(&[]) else { return };
+    let mut client = cluster.connect();
+    for (middle, before, after) in NESTINGS {
+        for levels in [100, 1000, 3000, 10_000, 100_000] {
+            let nested =
+                format!("SELECT {}{middle}{}", before.repeat(levels), after.repeat(levels));
+            if nested.len() > 1 << 20 {
+                continue;
+            }
+            let query = "SELECT coalesce(sqlstate, 'ok') FROM rag_sql_check($1) LIMIT 1";
+            let end: String = match client.query_one(query, &[&nested]) {
+                Ok(row) => row.get(0),
+                Err(error) => code(&error),
+            };
+            // Too deep for the stack, for the grammar, or for the ten seconds of a check; or no type for it.
+            let is_told = ["ok", "54001", "53200", "42601", "57014", "42704", "42883"]
+                .contains(&end.as_str());
+            assert!(is_told, "{end}: {levels} times {before:?} {after:?}");
+        }
+        assert_eq!(checked(&mut client, "SELECT 1", "{}"), "ok");
+    }
 }
 
 #[test]

@@ -137,7 +137,9 @@ type DerivationRow = (String, Json, Relation);
 fn read(row: &pgrx::spi::SpiHeapTupleData<'_>) -> Result<DerivationRow, pgrx::spi::Error> {
     let kind = sql::required(row.get::<String>(1)?)?;
     let options = sql::required(row.get::<Jsonb>(2)?)?.0;
-    let relation = Relation { oid: sql::required(row.get(3)?)?, sql: sql::required(row.get(4)?)? };
+    let (oid, name) = (sql::required(row.get(3)?)?, sql::required(row.get(4)?)?);
+    // It may have another name by now than the snapshot shows.
+    let relation = Relation { oid, sql: sql::qualified_name(oid).unwrap_or(name) };
     Ok((kind, options, relation))
 }
 

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::pipeline::Pipeline;
+use crate::pg::catalog::stranger;
 use crate::pg::server::json::Jsonb;
 use crate::pg::server::role::as_superuser;
 use crate::pg::server::sql::query;
@@ -21,6 +22,16 @@ pub fn of(pipeline: &Pipeline) -> Result<WrittenOptions> {
         Some(Jsonb(defaults)) => WrittenOptions::read(defaults).map_err(|error| {
             error.detail(format!("It is one of the defaults of pipeline \"{}\".", pipeline.name))
         }),
+    }
+}
+
+/// The defaults of `pipeline` for a question of the caller: none where the caller has neither named it nor trusts its
+/// owner. They say which language model reads what was found, and may have it read tables of the caller, too.
+pub fn for_caller(pipeline: &Pipeline, is_named: bool) -> Result<WrittenOptions> {
+    let defaults = of(pipeline)?;
+    match defaults.is_empty() || is_named || stranger::is_trusted(pipeline.id)? {
+        true => Ok(defaults),
+        false => Ok(WrittenOptions::default()),
     }
 }
 

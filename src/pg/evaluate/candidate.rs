@@ -163,7 +163,7 @@ impl<'a> CandidateConfiguration<'a> {
     ) -> Result<Search> {
         let search = || {
             let searched = pipeline.searched()?;
-            let mut asked = self.call.of_pipeline(&searched.pipeline)?;
+            let mut asked = self.call.of_pipeline(&searched.pipeline, searched.is_named)?;
             let own = asked.options.retrieve.filter.take();
             asked.options.retrieve.filter = merged_filter(own.as_ref(), filter);
             asked.options.k = Some(depth as i32);

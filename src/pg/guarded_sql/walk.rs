@@ -5,34 +5,61 @@ use std::ffi::{c_int, c_void};
 use pgrx::pg_sys::{Node, Query};
 use pgrx::prelude::*;
 
-/// Under these names until version 15, and not among what pgrx binds.
+/// Under these names until version 15, and not among what pgrx binds: so an error of theirs is made one of ours here.
 #[cfg(feature = "pg15")]
 mod walkers {
+    use pgrx::pg_sys::submodules::ffi::pg_guard_ffi_boundary;
     use pgrx::pg_sys::{Node, Query};
     use std::ffi::{c_int, c_void};
 
     type Step = Option<unsafe extern "C-unwind" fn(*mut Node, *mut c_void) -> bool>;
 
     unsafe extern "C-unwind" {
-        #[link_name = "expression_tree_walker"]
-        pub fn expression_tree_walker_impl(
-            node: *mut Node,
-            step: Step,
-            context: *mut c_void,
-        ) -> bool;
-        #[link_name = "raw_expression_tree_walker"]
-        pub fn raw_expression_tree_walker_impl(
-            node: *mut Node,
-            step: Step,
-            context: *mut c_void,
-        ) -> bool;
-        #[link_name = "query_tree_walker"]
-        pub fn query_tree_walker_impl(
+        fn expression_tree_walker(node: *mut Node, step: Step, context: *mut c_void) -> bool;
+        fn raw_expression_tree_walker(node: *mut Node, step: Step, context: *mut c_void) -> bool;
+        fn query_tree_walker(
             query: *mut Query,
             step: Step,
             context: *mut c_void,
             flags: c_int,
         ) -> bool;
+    }
+
+    /// # Safety
+    ///
+    /// As PostgreSQL's own.
+    pub unsafe fn expression_tree_walker_impl(
+        node: *mut Node,
+        step: Step,
+        context: *mut c_void,
+    ) -> bool {
+        // SAFETY: by this function's contract.
+        unsafe { pg_guard_ffi_boundary(|| expression_tree_walker(node, step, context)) }
+    }
+
+    /// # Safety
+    ///
+    /// As PostgreSQL's own.
+    pub unsafe fn raw_expression_tree_walker_impl(
+        node: *mut Node,
+        step: Step,
+        context: *mut c_void,
+    ) -> bool {
+        // SAFETY: by this function's contract.
+        unsafe { pg_guard_ffi_boundary(|| raw_expression_tree_walker(node, step, context)) }
+    }
+
+    /// # Safety
+    ///
+    /// As PostgreSQL's own.
+    pub unsafe fn query_tree_walker_impl(
+        query: *mut Query,
+        step: Step,
+        context: *mut c_void,
+        flags: c_int,
+    ) -> bool {
+        // SAFETY: by this function's contract.
+        unsafe { pg_guard_ffi_boundary(|| query_tree_walker(query, step, context, flags)) }
     }
 }
 
@@ -57,13 +84,9 @@ pub trait NodeVisitor {
 /// `node` is NULL or a node of an analysed tree.
 pub unsafe fn children(node: *mut Node, mut visitor: &mut dyn NodeVisitor) {
     let context = (&raw mut visitor).cast::<c_void>();
-    // SAFETY: by this function's contract; `step` takes the visitor, which outlives the call, and an error
-    // does not leave it over frames of ours.
-    unsafe {
-        pg_sys::submodules::ffi::pg_guard_ffi_boundary(|| {
-            walkers::expression_tree_walker_impl(node, Some(step), context)
-        });
-    }
+    // SAFETY: by this function's contract; `step` takes the visitor, which outlives the call. What pgrx binds makes an
+    // error of PostgreSQL's one that unwinds: within another such boundary it would end the process.
+    unsafe { walkers::expression_tree_walker_impl(node, Some(step), context) };
 }
 
 /// Brings the nodes right below one of a raw tree to the visitor.
@@ -74,11 +97,7 @@ pub unsafe fn children(node: *mut Node, mut visitor: &mut dyn NodeVisitor) {
 pub unsafe fn raw_children(node: *mut Node, mut visitor: &mut dyn NodeVisitor) {
     let context = (&raw mut visitor).cast::<c_void>();
     // SAFETY: as in `children`.
-    unsafe {
-        pg_sys::submodules::ffi::pg_guard_ffi_boundary(|| {
-            walkers::raw_expression_tree_walker_impl(node, Some(step), context)
-        });
-    }
+    unsafe { walkers::raw_expression_tree_walker_impl(node, Some(step), context) };
 }
 
 /// Brings the parts of a query to the visitor, all but its range table.
@@ -90,11 +109,7 @@ pub unsafe fn parts(query: *mut Query, mut visitor: &mut dyn NodeVisitor) {
     let context = (&raw mut visitor).cast::<c_void>();
     let flags = (pg_sys::QTW_IGNORE_RANGE_TABLE | pg_sys::QTW_EXAMINE_SORTGROUP) as c_int;
     // SAFETY: as in `children`.
-    unsafe {
-        pg_sys::submodules::ffi::pg_guard_ffi_boundary(|| {
-            walkers::query_tree_walker_impl(query, Some(step), context, flags)
-        });
-    }
+    unsafe { walkers::query_tree_walker_impl(query, Some(step), context, flags) };
 }
 
 /// What the walkers call.

@@ -6,7 +6,6 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::derivation::DerivationKind;
 use crate::pg::catalog::operator::{self, Operators};
 use crate::pg::catalog::pipeline::{self, Pipeline};
-use crate::pg::catalog::stranger;
 use crate::pg::catalog::view::{ViewColumn, content_columns};
 use crate::pg::server::prepared;
 use crate::pg::server::sql::{query, render, required};
@@ -39,9 +38,7 @@ pub fn lines(key: Option<&str>, name: Option<&str>) -> Result<Vec<SummaryLine>> 
         let pipeline = &searched.pipeline;
         pipeline::check_readable(pipeline)?;
         let stored = derived::required(pipeline, DerivationKind::Tree, tree::WORDS)?;
-        if !searched.is_named {
-            stranger::check(pipeline)?;
-        }
+        let _owners = searched.check_owners(&[&stored.relation])?;
         of_document(pipeline, &stored.relation.sql, key)
     })
 }

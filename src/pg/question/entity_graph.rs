@@ -13,7 +13,6 @@ use crate::graph::paths::{
 use crate::graph::relations::PredicateChoice;
 use crate::pg::catalog::derivation::{DerivationKind, StoredDerivation};
 use crate::pg::catalog::pipeline::{self, Pipeline, Relation};
-use crate::pg::catalog::stranger;
 use crate::pg::catalog::view::content_columns;
 use crate::pg::derivation::mentions::{extractor, look_around};
 use crate::pg::server::prepared;
@@ -91,9 +90,9 @@ pub fn paths(quest: PathQuest<'_>) -> Result<Vec<EntityPath>> {
             Some(_) => Some(RelationGraph::required(pipeline, &graph, &all)?),
             None => None,
         };
-        if !searched.is_named {
-            stranger::check(pipeline)?;
-        }
+        let mut read = vec![&graph.mentions];
+        read.extend(relations.iter().flat_map(RelationGraph::tables));
+        let _owners = searched.check_owners(&read)?;
         match relations.zip(quest.predicates.as_ref()) {
             Some((relations, predicates)) => relations.paths(text, predicates, (hops, most)),
             None => graph.paths(pipeline, text, hops, most),

@@ -47,23 +47,23 @@ impl CallOptions {
         Ok(CallOptions { options: layers.options()?, layers })
     }
 
-    /// What holds for the call where it asks `pipeline`.
-    pub fn of_pipeline(&self, pipeline: &Pipeline) -> Result<AskedOptions> {
-        self.with_defaults(pipeline, question_defaults::of(pipeline)?)
+    /// What holds for the call where it asks `pipeline`, which the caller has named or not.
+    pub fn of_pipeline(&self, pipeline: &Pipeline, is_named: bool) -> Result<AskedOptions> {
+        self.with_defaults(pipeline, question_defaults::for_caller(pipeline, is_named)?)
     }
 
-    /// What holds for the call where it asks all of `pipelines`: of their defaults, those that are the same
-    /// in each.
-    pub fn of_pipelines(&self, pipelines: &[&Pipeline]) -> Result<AskedOptions> {
+    /// What holds for the call where it asks all of `pipelines`, each of which the caller has named or not: of their
+    /// defaults, those that are the same in each.
+    pub fn of_pipelines(&self, pipelines: &[(&Pipeline, bool)]) -> Result<AskedOptions> {
         let mut common: Option<WrittenOptions> = None;
-        for pipeline in pipelines {
-            let defaults = question_defaults::of(pipeline)?;
+        for (pipeline, is_named) in pipelines {
+            let defaults = question_defaults::for_caller(pipeline, *is_named)?;
             common = Some(match common {
                 None => defaults,
                 Some(common) => common.common(&defaults),
             });
         }
-        let names: Vec<&str> = pipelines.iter().map(|pipeline| pipeline.name.as_str()).collect();
+        let names: Vec<&str> = pipelines.iter().map(|(it, _)| it.name.as_str()).collect();
         self.over(common.unwrap_or_default(), names.join(", "))
     }
 

@@ -12,7 +12,7 @@ use crate::graph::paths::{CoOccurrence, EntityPath, NamedEntity, PathSearch};
 use crate::graph::relations::pick::{PickedRelations, RelationMenu};
 use crate::graph::relations::{PredicateChoice, phrases};
 use crate::pg::catalog::derivation::{self, DerivationKind, StoredDerivation};
-use crate::pg::catalog::pipeline::Pipeline;
+use crate::pg::catalog::pipeline::{Pipeline, Relation};
 use crate::pg::catalog::view::content_columns;
 use crate::pg::server::prepared;
 use crate::pg::server::sql::{query, render, required};
@@ -66,6 +66,11 @@ impl<'a> RelationGraph<'a> {
             tables.push(of(DerivationKind::ColumnRelations)?);
         }
         Ok(RelationGraph { pipeline, graph, filter, tables })
+    }
+
+    /// The tables of relations that it reads.
+    pub fn tables(&self) -> impl Iterator<Item = &Relation> {
+        self.tables.iter().map(|it| &it.relation)
     }
 
     /// Whether there are relations of a pipeline, and the caller may read all of them.

@@ -16,7 +16,7 @@ use crate::context::Reading;
 use crate::error::{Error, ErrorKind, Result};
 use crate::eval::configuration::merged_filter;
 use crate::pg::catalog::pipeline::Pipeline;
-use crate::pg::catalog::{model, stranger, template};
+use crate::pg::catalog::{model, template};
 use crate::pg::ragd::llm::Llm;
 use crate::pg::ragd::trace::{self, TraceStep};
 use crate::pg::server::guc::Caching;
@@ -249,9 +249,7 @@ impl QuestionRequest<'_> {
         chosen.iter_mut().for_each(|it| it.is_named &= is_named);
         let asked = self.asked(call, &chosen, READ)?;
         for FederatedPipeline { searched, .. } in &asked.pipelines {
-            if !searched.is_named {
-                stranger::check(&searched.pipeline)?;
-            }
+            drop(searched.check_owners(&[])?);
         }
         asked.prepared(text.to_owned(), PreparedFor::Answer)
     }
@@ -267,7 +265,7 @@ impl QuestionRequest<'_> {
         let mut pipelines = Vec::with_capacity(chosen.len());
         for chosen in chosen {
             let searched = chosen.searched()?;
-            let mut options = call.of_pipeline(&searched.pipeline)?;
+            let mut options = call.of_pipeline(&searched.pipeline, searched.is_named)?;
             let filter = &mut options.options.retrieve.filter;
             *filter = merged_filter(filter.as_ref(), self.conditions.as_ref());
             pipelines.push(FederatedPipeline { searched, options });
@@ -275,7 +273,8 @@ impl QuestionRequest<'_> {
         if let [FederatedPipeline { options, .. }] = pipelines.as_slice() {
             return Ok(AskedPipelines { options: options.clone(), pipelines });
         }
-        let all: Vec<&Pipeline> = pipelines.iter().map(|it| &it.searched.pipeline).collect();
+        let all: Vec<(&Pipeline, bool)> =
+            pipelines.iter().map(|it| (&it.searched.pipeline, it.searched.is_named)).collect();
         let options = call.of_pipelines(&all)?;
         let k = options.options.k.or(Some(usual_k));
         pipelines.iter_mut().for_each(|it| it.options.options.k = k);

@@ -274,7 +274,7 @@ impl FoundChunk {
 /// The chunk of a pipeline that is nearest to the question.
 fn best_chunk(searched: SearchedPipeline, question: &str, call: &CallOptions) -> Result<BestChunk> {
     let model = searched.pipeline.model.clone();
-    let mut asked = call.of_pipeline(&searched.pipeline)?;
+    let mut asked = call.of_pipeline(&searched.pipeline, searched.is_named)?;
     asked.options.k = Some(1);
     asked.options.retrieve = RetrieveOptions {
         mode: Some(SearchMode::Dense),

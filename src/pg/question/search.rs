@@ -38,7 +38,6 @@ use crate::chunk::ChunkingMethod;
 use crate::error::{Error, Result};
 use crate::pg::catalog::derivation::{self, DerivationKind};
 use crate::pg::catalog::pipeline::{self, Pipeline, Relation};
-use crate::pg::catalog::stranger;
 use crate::pg::catalog::view::{ContentColumns, ViewColumn, content_columns};
 use crate::pg::ragd::call_context::CallContext;
 use crate::pg::ragd::rerank::Reranker;
@@ -164,6 +163,12 @@ impl Search {
         &self.searched.pipeline
     }
 
+    /// The tables beside the chunks that every search reads.
+    fn derived(&self) -> Vec<&Relation> {
+        let mentions = self.walk.as_ref().map(EntityWalk::mentions);
+        self.representations.iter().chain(mentions).chain(&self.tree).collect()
+    }
+
     /// The columns of metadata that each chunk has.
     pub fn metadata(&self) -> &[ViewColumn] {
         &self.columns.metadata
@@ -207,9 +212,7 @@ impl Search {
         let filter = narrower.as_ref().unwrap_or(&self.filter);
         let (vector, asked) = self.ask(question, &rewriting)?;
         let Some(_locked) = self.searched.lock() else { return Ok(None) };
-        if !self.searched.is_named {
-            stranger::check(self.pipeline())?;
-        }
+        let _owners = self.searched.check_owners(&self.derived())?;
         let found = |statements: &Statements<'_>| {
             let candidates = self.find(statements, &asked, &rewriting)?;
             self.ranked(question, statements, vector.clone(), candidates)

@@ -9,6 +9,7 @@ pub mod random;
 pub mod sql;
 pub mod syscache;
 
+pub mod function_owners;
 pub mod guc;
 pub mod install;
 pub mod interval;

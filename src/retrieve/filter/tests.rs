@@ -118,6 +118,15 @@ fn conditions_stand_within_others() {
 }
 
 #[test]
+fn a_filter_has_so_many_conditions() {
+    let of = |count: usize| json!({ "or": vec![json!({"lang": "en"}); count] });
+    assert!(parse(&of(MOST_TESTS), &columns()).is_ok());
+    check_error(of(MOST_TESTS + 1), "filter has 1001 conditions, and may have 1000");
+    // A list is one, however long.
+    assert!(parse(&json!({ "lang": vec!["en"; 5000] }), &columns()).is_ok());
+}
+
+#[test]
 fn a_column_goes_before_a_word_of_the_language() {
     let or = [MetadataColumn { name: "or".into(), kind: MetadataKind::Scalar }];
     assert_eq!(parse(&json!({"or": 1}), &or).unwrap(), Condition::All(vec![equal(0, "1")]));

@@ -55,6 +55,7 @@ impl Search {
         let SearchFindings { passages: found, read_filter } =
             self.narrowed(&wide)?.findings(question)?;
         let grouped = self.in_filter(read_filter.as_ref(), |statements| {
+            self.searched.check_names(&[&tables.communities, &tables.graph.mentions])?;
             tables.grouped(self, statements, found, quest)
         });
         match grouped? {

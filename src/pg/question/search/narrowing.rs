@@ -11,7 +11,6 @@ use super::filter_sql::FilterSql;
 use super::statement::{self, Statements, source_key};
 use crate::error::Result;
 use crate::graph::paths::EntityPath;
-use crate::pg::catalog::stranger;
 use crate::pg::question::entity_graph::EntityGraph;
 use crate::pg::server::prepared;
 use crate::pg::server::sql::{self, query, render, required};
@@ -196,9 +195,7 @@ impl Search {
         let filter = read.as_ref().unwrap_or(&self.filter);
         let Some(_locked) = self.searched.lock() else { return Ok(None) };
         self.searched.reading(|| {
-            if !self.searched.is_named {
-                stranger::check(self.pipeline())?;
-            }
+            let _owners = self.searched.check_owners(&self.derived())?;
             work(&Statements::new(self, filter)).map(Some)
         })
     }

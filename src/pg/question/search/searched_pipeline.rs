@@ -10,6 +10,8 @@ use pgrx::prelude::*;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::pipeline::{self, Pipeline, Relation};
+use crate::pg::catalog::stranger;
+use crate::pg::server::function_owners::SuperusersFunctions;
 use crate::pg::server::sql::{self, qualified_name};
 use crate::pg::server::transaction::has_one_snapshot;
 
@@ -93,6 +95,24 @@ impl SearchedPipeline {
                 .hint("Drop the pipeline and create it anew."));
         }
         Ok(SearchedPipeline { pipeline, is_named: self.is_named, is_renewed: true })
+    }
+
+    /// An error where a search in it, which is locked, may run code of a role that the caller has no reason to trust, unless
+    /// the caller has named it. `derived`: the tables beside the chunks that are read. Nothing is read without what is
+    /// returned: it refuses what would run nevertheless.
+    pub fn check_owners(&self, derived: &[&Relation]) -> Result<Option<SuperusersFunctions>> {
+        match self.is_named {
+            true => Ok(None),
+            false => stranger::check(&self.pipeline, derived),
+        }
+    }
+
+    /// An error where tables beside the chunks may be others by now than [`check_owners`](Self::check_owners) has looked at.
+    pub fn check_names(&self, derived: &[&Relation]) -> Result<()> {
+        match self.is_named {
+            true => Ok(()),
+            false => stranger::check_names(&self.pipeline, derived),
+        }
     }
 
     /// Has `work` see what the pipeline holds.

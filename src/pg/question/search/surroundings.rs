@@ -44,6 +44,8 @@ impl Search {
         let communities = derived::readable(self.pipeline(), DerivationKind::Communities)?;
         let communities = communities.map(|it| it.relation);
         let around = self.in_filter(found.read_filter.as_ref(), |statements| {
+            let read: Vec<_> = communities.iter().chain([&graph.mentions]).collect();
+            self.searched.check_names(&read)?;
             let found = &found.passages;
             let Connections { paths, passages: mut proofs } =
                 self.connected(statements, &graph, question)?;

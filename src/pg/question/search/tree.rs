@@ -2,15 +2,14 @@
 
 use std::collections::HashMap;
 
+use super::Search;
 use super::filter_sql::FilterSql;
 use super::lookup::without_strict_order;
 use super::statement::source_key;
-use super::{Search, SearchedPipeline};
 use crate::embed::{Embedder, EmbeddingKind};
 use crate::error::Result;
 use crate::pg::catalog::derivation::DerivationKind;
 use crate::pg::catalog::pipeline::{Pipeline, Relation};
-use crate::pg::catalog::stranger;
 use crate::pg::derivation::tree::changes;
 use crate::pg::question::derived;
 use crate::pg::ragd::embed::Embedding;
@@ -82,10 +81,7 @@ impl Search {
         if !may_select(tree.oid) {
             return Ok(Some(Vec::new()));
         }
-        let SearchedPipeline { pipeline, is_named, .. } = &self.searched;
-        if !is_named {
-            stranger::check(pipeline)?;
-        }
+        let _owners = self.searched.check_owners(&[tree])?;
         let vector = Vector(vector.unwrap_or_default());
         let chosen = self.chosen(tree, &vector, found)?;
         let mut leaves = self.quoted(tree, &vector, &chosen)?;

@@ -8,7 +8,7 @@ use crate::error::Result;
 use crate::graph::options::{GraphUse, WalkOptions};
 use crate::graph::walk::{Walk, WalkHub, WalkSeed, WalkedChunk};
 use crate::pg::catalog::owner::as_owner;
-use crate::pg::catalog::pipeline::Pipeline;
+use crate::pg::catalog::pipeline::{Pipeline, Relation};
 use crate::pg::derivation::mentions::{look_around, most_chunks};
 use crate::pg::question::entity_graph::{ENTITIES_A_CHUNK, EntityGraph};
 use crate::pg::ragd::trace;
@@ -99,6 +99,11 @@ impl EntityWalk {
         };
         let walk = graph.filter(|_| is_hybrid).zip(options.graph.walk());
         Ok(walk.map(|(graph, options)| EntityWalk { graph, options }))
+    }
+
+    /// The table that it reads.
+    pub fn mentions(&self) -> &Relation {
+        &self.graph.mentions
     }
 }
 
