@@ -204,8 +204,9 @@ def raised(call: Any, *arguments: Any, **named: Any) -> RagError:
 def test_errors_keep_sqlstate_and_hint(client: Client) -> None:
     error = raised(client.retrieve, "q", filter={"nope": 1})
     assert isinstance(error, pg_rag.UnknownObjectError)
-    assert (error.sqlstate, error.hint) == ("42704", "Columns that a filter can name: lang, year, id.")
-    assert str(error).endswith("(hint: Columns that a filter can name: lang, year, id.)")
+    hint = "Columns that a filter can name: lang, year, id; rag_alter_pipeline(metadata => ...) adds others."
+    assert (error.sqlstate, error.hint) == ("42704", hint)
+    assert str(error).endswith(f"(hint: {hint})")
     error = raised(client.retrieve, "q", k=0)
     assert isinstance(error, pg_rag.InvalidArgumentError) and error.sqlstate == "22023"
     error = raised(client.ask, "q", options={"answer": {"max_sentence": 1}})
