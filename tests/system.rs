@@ -23,6 +23,8 @@ mod callable;
 mod called_tools;
 #[path = "system/cancel.rs"]
 mod cancel;
+#[path = "system/citus.rs"]
+mod citus;
 #[path = "system/cluster.rs"]
 mod cluster;
 #[path = "system/communities.rs"]

@@ -13,6 +13,13 @@ FROM pg_catalog.pg_class c
 JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
 WHERE c.oid OPERATOR(pg_catalog.=) $1
 
+-- name: has_citus
+SELECT pg_catalog.to_regclass('pg_catalog.pg_dist_partition') IS NOT NULL
+
+-- name: is_of_citus
+-- $1: the source's OID. Whether Citus manages the table, in one of its ways.
+SELECT EXISTS (SELECT FROM pg_catalog.pg_dist_partition AS p WHERE p.logicalrelid OPERATOR(pg_catalog.=) $1)
+
 -- name: unique_keys
 -- $1: the source's OID. Each unique key without NULLs, the primary key first.
 SELECT pg_catalog.array_agg(a.attname::pg_catalog.text ORDER BY k.ordinality)

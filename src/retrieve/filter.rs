@@ -262,7 +262,10 @@ fn unknown_column(name: &str, columns: &[MetadataColumn]) -> Error {
         [] => "The pipeline declares none; create it with metadata => ARRAY['...'].".to_owned(),
         _ => {
             let names: Vec<&str> = columns.iter().map(|column| &*column.name).collect();
-            format!("Columns that a filter can name: {}.", names.join(", "))
+            format!(
+                "Columns that a filter can name: {}; rag_alter_pipeline(metadata => ...) adds others.",
+                names.join(", ")
+            )
         }
     };
     Error::new(ErrorKind::UndefinedObject, format!("filter names an unknown column \"{name}\""))

@@ -42,6 +42,11 @@ impl Cluster {
         Some(Cluster::of(Installation::find("PG_RAG_OLD_PG_CONFIG")?, settings))
     }
 
+    /// A new server of the PostgreSQL with Citus that `PG_RAG_CITUS` names.
+    pub fn start_with_citus(settings: &[&str]) -> Option<Cluster> {
+        Some(Cluster::of(Installation::find("PG_RAG_CITUS")?, settings))
+    }
+
     fn of(installation: Installation, settings: &[&str]) -> Cluster {
         let mut cluster = Cluster::empty(installation);
         cluster.initialise(settings);

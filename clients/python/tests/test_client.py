@@ -67,6 +67,31 @@ def test_a_vector_of_ones_own(client: Client) -> None:
         client.retrieve(None)
 
 
+async def test_a_strangers_function_does_not_take_a_vector(conninfo: str) -> None:
+    """It takes texts, which PostgreSQL prefers for values without a type; pgvector may be in a schema of any name."""
+    with psycopg.connect(conninfo) as connection:
+        connection.execute('CREATE SCHEMA "of vectors"; ALTER EXTENSION vector SET SCHEMA "of vectors"')
+        connection.execute(
+            "CREATE FUNCTION rag_retrieve(question text, query_vector text, k integer, pipeline text)"
+            " RETURNS TABLE (rank integer) LANGUAGE sql AS 'SELECT 41'"
+        )
+    try:
+        with Client(conninfo, pipeline="page") as client:
+            vector = client.embed_query(REFUND)
+            assert client.retrieve(None, query_vector=vector, k=1)[0].source_key == "2"
+        async with AsyncClient(conninfo, pipeline="page") as asked:
+            assert (await asked.retrieve(None, query_vector=vector, k=1))[0].source_key == "2"
+    finally:
+        with psycopg.connect(conninfo) as connection:
+            connection.execute("DROP FUNCTION rag_retrieve(text, text, integer, text)")
+            connection.execute('ALTER EXTENSION vector SET SCHEMA public; DROP SCHEMA "of vectors"')
+
+
+def test_a_vector_where_nothing_is_installed(conninfo: str) -> None:
+    with Client(conninfo + " dbname=template1") as client, pytest.raises(pg_rag.NotInstalledError, match="vector"):
+        client.retrieve(None, query_vector=[1.0])
+
+
 def test_many_questions_at_once(client: Client) -> None:
     found = client.retrieve_batch([REFUND, None, "Passwort vergessen"], k=1)
     assert [[it.source_key for it in chunks] for chunks in found] == [["2"], [], ["3"]]
@@ -179,8 +204,9 @@ def raised(call: Any, *arguments: Any, **named: Any) -> RagError:
 def test_errors_keep_sqlstate_and_hint(client: Client) -> None:
     error = raised(client.retrieve, "q", filter={"nope": 1})
     assert isinstance(error, pg_rag.UnknownObjectError)
-    assert (error.sqlstate, error.hint) == ("42704", "Columns that a filter can name: lang, year, id.")
-    assert str(error).endswith("(hint: Columns that a filter can name: lang, year, id.)")
+    hint = "Columns that a filter can name: lang, year, id; rag_alter_pipeline(metadata => ...) adds others."
+    assert (error.sqlstate, error.hint) == ("42704", hint)
+    assert str(error).endswith(f"(hint: {hint})")
     error = raised(client.retrieve, "q", k=0)
     assert isinstance(error, pg_rag.InvalidArgumentError) and error.sqlstate == "22023"
     error = raised(client.ask, "q", options={"answer": {"max_sentence": 1}})

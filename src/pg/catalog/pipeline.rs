@@ -401,11 +401,14 @@ pub fn delete(id: i32) -> Result<()> {
     execute(query!(pipeline.delete), &[id.into()])
 }
 
+/// What to do where no pipeline can be seen: there may be some over tables that the role may not read.
+const NONE_READABLE: &str = "Create one with SELECT rag_create_pipeline('table', 'text column'), or have SELECT granted on the table of another.";
+
 fn only_one() -> Result<Pipeline> {
     let names = names()?;
     match names.as_slice() {
         [] => Err(Error::new(ErrorKind::UndefinedObject, "there is no pipeline that you may read")
-            .hint("Create one with SELECT rag_create_pipeline('table', 'text column').")),
+            .hint(NONE_READABLE)),
         [name] => resolve(Some(name)),
         _ => Err(Error::new(
             ErrorKind::Ambiguous,
@@ -418,7 +421,7 @@ fn only_one() -> Result<Pipeline> {
 fn unknown(name: &str) -> Error {
     let hint = match names() {
         Ok(names) if !names.is_empty() => format!("Known pipelines: {}.", names.join(", ")),
-        _ => "Create one with SELECT rag_create_pipeline('table', 'text column').".to_owned(),
+        _ => NONE_READABLE.to_owned(),
     };
     Error::new(ErrorKind::UndefinedObject, format!("pipeline \"{name}\" does not exist")).hint(hint)
 }

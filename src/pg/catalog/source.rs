@@ -1,5 +1,6 @@
 //! A table that is to get a pipeline.
 
+use pgrx::datum::DatumWithOid;
 use pgrx::prelude::*;
 
 use crate::error::{Error, ErrorKind, Result};
@@ -56,6 +57,7 @@ impl SourceTable {
             ));
         };
         check_kind(&sql, &kind, &persistence)?;
+        check_is_not_of_citus(&sql, oid)?;
         let (forces_row_security, has_children) = flags;
         if has_children && kind == "r" {
             return Err(Error::new(ErrorKind::Unsupported, format!("{sql} has child tables"))
@@ -140,6 +142,22 @@ fn check_kind(sql: &str, kind: &str, persistence: &str) -> Result<()> {
     };
     Err(Error::new(ErrorKind::WrongObjectType, format!("{sql} is {what}"))
         .hint("A pipeline's source is an ordinary or partitioned table."))
+}
+
+/// The rows of a table that Citus manages are in shards, tables of their own. Citus accepts triggers for some of them, and
+/// they never fire, or fire for a shard: changes would be lost, or fail.
+fn check_is_not_of_citus(sql: &str, oid: pg_sys::Oid) -> Result<()> {
+    let holds = |statement, arguments: &[DatumWithOid<'_>]| -> Result<bool> {
+        let found: Vec<bool> = sql::rows(statement, arguments, |row| sql::required(row.get(1)?))?;
+        Ok(found == [true])
+    };
+    if !holds(query!(source.has_citus), &[])? || !holds(query!(source.is_of_citus), &[oid.into()])?
+    {
+        return Ok(());
+    }
+    Err(Error::new(ErrorKind::Unsupported, format!("{sql} is managed by Citus"))
+        .detail("Its rows are in shards, whose changes fire no trigger of the table.")
+        .hint("Give it a column of vectors and the indexes rag_hnsw and rag_bm25, which Citus makes for each shard, or call undistribute_table."))
 }
 
 fn columns(oid: pg_sys::Oid) -> Result<Vec<SourceColumn>> {

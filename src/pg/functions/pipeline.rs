@@ -308,7 +308,7 @@ impl<'a> MadeOf<'a> {
         match names("shards", shards)? {
             None => Ok(MadeOf::Rows {
                 source: present("source", source)?,
-                content: present("content", content)?,
+                content: content.ok_or_else(no_content)?,
             }),
             Some(shards) if source.is_none() && content.is_none() => Ok(MadeOf::Shards(shards)),
             Some(_) => Err(Error::invalid("a pipeline over shards has no source here").hint(
@@ -316,6 +316,12 @@ impl<'a> MadeOf<'a> {
             )),
         }
     }
+}
+
+fn no_content() -> Error {
+    Error::new(ErrorKind::NullNotAllowed, "content must not be NULL").hint(
+        "Name the column with the text, as in rag_create_pipeline('docs', 'body'), or give an expression.",
+    )
 }
 
 impl CreateRequest<'_> {

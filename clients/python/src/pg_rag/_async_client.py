@@ -12,7 +12,7 @@ from psycopg.rows import dict_row
 
 from . import _statements as statements
 from ._connections import AsyncConnections, AsyncSource, async_pool_of
-from ._errors import translated
+from ._errors import NotInstalledError, translated
 from ._results import Answer, Chunk, answer_of, build, by_question
 from ._statements import AskOptions, RetrieveOptions, SearchOptions, Statement
 from ._stream import Pieces
@@ -46,6 +46,7 @@ class AsyncClient:
         self._pool = async_pool_of(source)
         self._pipeline = pipeline
         self._schema = schema
+        self._vectors: str | None = None
 
     async def __aenter__(self) -> Self:
         """Begin a block that closes the client's own connections at its end."""
@@ -69,7 +70,9 @@ class AsyncClient:
 
     async def retrieve(self, question: str | None, **how: Unpack[RetrieveOptions]) -> list[Chunk]:
         """Find the chunks that speak of a question, or are near a vector, best first."""
-        rows = await self._rows(statements.rows_of(self._schema, "rag_retrieve", self._asked(question, how)))
+        asked = self._asked(question, how)
+        vectors = await self._schema_of_vectors() if "query_vector" in asked else None
+        rows = await self._rows(statements.rows_of(self._schema, "rag_retrieve", asked, vectors))
         return [build(Chunk, row) for row in rows]
 
     async def retrieve_batch(self, questions: Sequence[str | None], **how: Unpack[SearchOptions]) -> list[list[Chunk]]:
@@ -111,6 +114,16 @@ class AsyncClient:
         """Rate an answer that has a `trace_id`."""
         arguments = {"trace_id": trace_id, "score": score, "comment": comment}
         await self._value(statements.value_of(self._schema, "rag_feedback", arguments))
+
+    async def _schema_of_vectors(self) -> str:
+        if self._vectors is None:
+            rows = await self._rows(statements.schema_of_vectors())
+            if not rows:
+                raise NotInstalledError(
+                    "the database has no extension vector", hint="CREATE EXTENSION pg_rag CASCADE creates both."
+                )
+            self._vectors = rows[0]["value"]
+        return self._vectors
 
     def _single(self) -> str | None:
         return self._pipeline if isinstance(self._pipeline, str) else None

@@ -67,8 +67,10 @@ class AskOptions(TypedDict, total=False):
 
 
 # Values have their types written beside them: most drivers, psycopg among them, send texts without one, and functions
-# with named arguments are found by type. That of a vector is in whatever schema pgvector is, so it is sent without one.
-_TYPES: dict[str, str | None] = {
+# with named arguments are found by type. For a value without a type, PostgreSQL would prefer a function of somebody
+# else's that takes a text. The type of a vector is in whatever schema pgvector is, which is looked up.
+_VECTOR = "vector"
+_TYPES = {
     "comment": "text",
     "filter": "jsonb",
     "input": "text",
@@ -79,7 +81,7 @@ _TYPES: dict[str, str | None] = {
     "model": "text",
     "options": "jsonb",
     "pipeline": "text",
-    "query_vector": None,
+    "query_vector": _VECTOR,
     "question": "text",
     "questions": "text[]",
     "rerank": "text",
@@ -98,19 +100,22 @@ _streams = count()
 _NAMES = {"texts": "input"}
 
 
-def call(schema: str | None, function: str, arguments: Mapping[str, Any]) -> Statement:
-    """Return the call of a function with its named arguments; those that are None are left out."""
+def call(schema: str | None, function: str, arguments: Mapping[str, Any], vectors: str | None = None) -> Statement:
+    """Return the call of a function with its named arguments; those that are None are left out.
+
+    `vectors` is the schema of pgvector, which only the call with a vector needs.
+    """
     given = {name: value for name, value in arguments.items() if value is not None}
     unknown = given.keys() - _TYPES.keys()
     if unknown:
         raise TypeError(f"unknown argument {min(unknown)!r}")
-    named = sql.SQL(", ").join(_argument(name) for name in given)
+    named = sql.SQL(", ").join(_argument(name, vectors) for name in given)
     return sql.SQL("{}({})").format(_name(schema, function), named), [_value(it) for it in given.values()]
 
 
-def rows_of(schema: str | None, function: str, arguments: Mapping[str, Any]) -> Statement:
+def rows_of(schema: str | None, function: str, arguments: Mapping[str, Any], vectors: str | None = None) -> Statement:
     """Return the statement for a function that returns a table."""
-    called, values = call(schema, function, arguments)
+    called, values = call(schema, function, arguments, vectors)
     return sql.SQL("SELECT * FROM {}").format(called), values
 
 
@@ -118,6 +123,16 @@ def value_of(schema: str | None, function: str, arguments: Mapping[str, Any]) ->
     """Return the statement for a function that stands in the list of SELECT, under the name `value`."""
     called, values = call(schema, function, arguments)
     return sql.SQL("SELECT {} AS value").format(called), values
+
+
+def schema_of_vectors() -> Statement:
+    """Return the statement that looks up in which schema pgvector is; it has no row where there is none."""
+    statement = (
+        "SELECT n.nspname AS value FROM pg_catalog.pg_extension AS e"
+        " JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) e.extnamespace"
+        " WHERE e.extname OPERATOR(pg_catalog.=) 'vector'"
+    )
+    return sql.Composed([sql.SQL(statement)]), []
 
 
 def question(text: str | None, how: Mapping[str, Any]) -> dict[str, Any]:
@@ -194,10 +209,10 @@ def _vector(values: Iterable[float]) -> str:
     return "[" + ",".join(repr(float(value)) for value in values) + "]"
 
 
-def _argument(name: str) -> sql.Composed:
+def _argument(name: str, vectors: str | None) -> sql.Composed:
     kind = _TYPES[name]
-    cast = sql.SQL("" if kind is None else f"::{kind}")
-    return sql.SQL("{} => %s{}").format(sql.Identifier(_NAMES.get(name, name)), cast)
+    cast = sql.Identifier(vectors, kind) if vectors is not None and kind == _VECTOR else sql.SQL(kind)
+    return sql.SQL("{} => %s::{}").format(sql.Identifier(_NAMES.get(name, name)), cast)
 
 
 def _name(schema: str | None, function: str) -> sql.Identifier:
