@@ -4,9 +4,9 @@
 //! (text search configuration, text) → tsvector, tsquery, words of a question
 //! ```
 //!
-//! PostgreSQL's own parser and dictionaries, but for scripts that put no spaces between words:
-//! [`bigram`](crate::text::bigram) makes pairs of their characters. Where a text has none of them, everything is what
-//! PostgreSQL's functions would make of it.
+//! PostgreSQL's own parser and dictionaries, but for scripts that put no spaces between words, of whose characters
+//! [`bigram`](crate::text::bigram) makes pairs; for names, which [`joined_name`](crate::text::joined_name) takes apart; and
+//! for accents. Where a text has none of them, everything is what PostgreSQL's functions would make of it.
 
 mod parsed;
 mod query;
