@@ -401,14 +401,18 @@ pub fn delete(id: i32) -> Result<()> {
     execute(query!(pipeline.delete), &[id.into()])
 }
 
-/// What to do where no pipeline can be seen: there may be some over tables that the role may not read.
-const NONE_READABLE: &str = "Create one with SELECT rag_create_pipeline('table', 'text column'), or have SELECT granted on the table of another.";
+/// An error for who sees no pipeline, though there may be some over tables that the role may not read.
+fn without_any(error: Error) -> Error {
+    error.hint("Create one with SELECT rag_create_pipeline('table', 'text column'), or have SELECT granted on the table of another.")
+}
 
 fn only_one() -> Result<Pipeline> {
     let names = names()?;
     match names.as_slice() {
-        [] => Err(Error::new(ErrorKind::UndefinedObject, "there is no pipeline that you may read")
-            .hint(NONE_READABLE)),
+        [] => Err(without_any(Error::new(
+            ErrorKind::UndefinedObject,
+            "there is no pipeline that you may read",
+        ))),
         [name] => resolve(Some(name)),
         _ => Err(Error::new(
             ErrorKind::Ambiguous,
@@ -419,11 +423,14 @@ fn only_one() -> Result<Pipeline> {
 }
 
 fn unknown(name: &str) -> Error {
-    let hint = match names() {
-        Ok(names) if !names.is_empty() => format!("Known pipelines: {}.", names.join(", ")),
-        _ => NONE_READABLE.to_owned(),
-    };
-    Error::new(ErrorKind::UndefinedObject, format!("pipeline \"{name}\" does not exist")).hint(hint)
+    let error =
+        Error::new(ErrorKind::UndefinedObject, format!("pipeline \"{name}\" does not exist"));
+    match names() {
+        Ok(names) if !names.is_empty() => {
+            error.hint(format!("Known pipelines: {}.", names.join(", ")))
+        }
+        _ => without_any(error),
+    }
 }
 
 fn find(name: Option<&str>, id: Option<i32>) -> Result<Option<Pipeline>> {
