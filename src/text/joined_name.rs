@@ -13,6 +13,9 @@
 /// Bytes of the longest name. What is longer is data, such as Base64.
 const LONGEST: usize = 128;
 
+/// Bytes of the longest run that is looked at. What is longer is no address either.
+const LONGEST_RUN: usize = 1024;
+
 /// A part of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stretch<'a> {
@@ -31,18 +34,19 @@ pub struct JoinedNames {
     pub words: Vec<String>,
 }
 
-/// The parts of `text`, in order. Together they are the text.
+/// The parts of `text`, in order. Together they are the text. Takes time in proportion to it.
 #[must_use]
 pub fn stretches(text: &str) -> Vec<Stretch<'_>> {
     let mut stretches = Vec::new();
+    let mut tags = TagEnds { text, next: Some(0) };
     let (mut plain, mut at) = (0, 0);
     while let Some(character) = text[at..].chars().next() {
-        if let Some(tag) = tag(&text[at..]) {
-            at += tag;
+        if let Some(end) = tags.end_of_tag(at) {
+            at = end;
         } else if is_of_run(character) {
             let end = text[at..].find(|it| !is_of_run(it)).map_or(text.len(), |run| at + run);
             let run = &text[at..end];
-            if names(run).next().is_some() {
+            if run.len() <= LONGEST_RUN && names(run).next().is_some() {
                 if plain < at {
                     stretches.push(Stretch::Plain(&text[plain..at]));
                 }
@@ -84,12 +88,26 @@ pub fn joined_names(run: &str) -> JoinedNames {
     found
 }
 
-/// Bytes of the tag of HTML at the beginning of `text`. PostgreSQL's parser wants to see one whole.
-fn tag(text: &str) -> Option<usize> {
-    let inside = text.strip_prefix('<')?;
-    let is_tag = inside.starts_with(|it: char| it.is_ascii_alphabetic() || "/!?".contains(it));
-    let end = if is_tag { inside.find('>') } else { None };
-    end.map(|end| end + 2)
+/// Where the tags of a text end, each looked for once.
+struct TagEnds<'a> {
+    text: &'a str,
+    /// The first `>` at or behind the place that was asked for last, or where to look for it; `None` if there is none.
+    next: Option<usize>,
+}
+
+impl TagEnds<'_> {
+    /// Behind the tag of HTML that begins at `start`; `None` if none begins there. PostgreSQL's parser wants to see one whole.
+    fn end_of_tag(&mut self, start: usize) -> Option<usize> {
+        let inside = self.text[start..].strip_prefix('<')?;
+        if !inside.starts_with(|it: char| it.is_ascii_alphabetic() || "/!?".contains(it)) {
+            return None;
+        }
+        let known = self.next?;
+        if known <= start {
+            self.next = self.text[start..].find('>').map(|end| start + end);
+        }
+        self.next.map(|end| end + 1)
+    }
 }
 
 /// Whether PostgreSQL's parser may take a character for a part of a name, an address or a file.
@@ -171,6 +189,24 @@ mod tests {
         );
         assert_eq!(stretches(""), []);
         assert_eq!(stretches("a < b_cd"), [Stretch::Plain("a < "), Stretch::Joined("b_cd")]);
+    }
+
+    #[test]
+    fn what_is_endless_takes_no_time() {
+        for endless in ["<a", "<a_bc", "a_bc:", "<a>b_cd<", "a_bc ", "/"] {
+            let text = endless.repeat(300_000);
+            let bytes: usize = stretches(&text)
+                .iter()
+                .map(|it| match it {
+                    Stretch::Plain(part) => part.len(),
+                    Stretch::Joined(run) => {
+                        assert!(joined_names(run).names.len() < LONGEST_RUN);
+                        run.len()
+                    }
+                })
+                .sum();
+            assert_eq!(bytes, text.len());
+        }
     }
 
     proptest! {
