@@ -142,11 +142,15 @@ fn defaults_of_strangers(cluster: &Cluster) {
         assert_fails(
             &mut friend,
             &ask(pipeline),
-            &["22023", "The defaults of pipeline \"bait\" say"],
+            &["0A000", "strategy \"sql\" needs a language model"],
         );
     }
     for client in [&mut admin, &mut reader] {
-        assert_fails(client, &ask(", 'bait'"), &["22023", "The defaults of pipeline \"bait\" say"]);
+        assert_fails(
+            client,
+            &ask(", 'bait'"),
+            &["0A000", "strategy \"sql\" needs a language model"],
+        );
     }
     run(&mut mal, "SELECT rag_drop_pipeline('bait'); DROP TABLE bait");
 }
