@@ -263,7 +263,7 @@ fn unknown_column(name: &str, columns: &[MetadataColumn]) -> Error {
         _ => {
             let names: Vec<&str> = columns.iter().map(|column| &*column.name).collect();
             format!(
-                "Columns that a filter can name: {}; rag_alter_pipeline(metadata => ...) adds others.",
+                "Columns that a filter can name: {}; rag_alter_pipeline(metadata => ...) sets the list.",
                 names.join(", ")
             )
         }

@@ -204,7 +204,7 @@ def raised(call: Any, *arguments: Any, **named: Any) -> RagError:
 def test_errors_keep_sqlstate_and_hint(client: Client) -> None:
     error = raised(client.retrieve, "q", filter={"nope": 1})
     assert isinstance(error, pg_rag.UnknownObjectError)
-    hint = "Columns that a filter can name: lang, year, id; rag_alter_pipeline(metadata => ...) adds others."
+    hint = "Columns that a filter can name: lang, year, id; rag_alter_pipeline(metadata => ...) sets the list."
     assert (error.sqlstate, error.hint) == ("42704", hint)
     assert str(error).endswith(f"(hint: {hint})")
     error = raised(client.retrieve, "q", k=0)

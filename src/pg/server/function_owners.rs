@@ -7,22 +7,20 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
-use std::ffi::{c_int, c_void};
 
 use pgrx::pg_sys::Oid;
 use pgrx::prelude::*;
 
 use super::error::report;
+use super::function_watch::FunctionWatch;
 use super::role::role_name;
 use crate::error::{Error, ErrorKind};
 
-/// The hooks that were there before ours, to be called first.
-static mut ACCESS_BEFORE: pg_sys::object_access_hook_type = None;
-static mut NEEDED_BEFORE: pg_sys::needs_fmgr_hook_type = None;
+/// The hook that was there before ours, to be called first.
+static mut BEFORE: pg_sys::needs_fmgr_hook_type = None;
 
 thread_local! {
-    static TELLS_ACCESS: Cell<bool> = const { Cell::new(false) };
-    static TELLS_NEEDED: Cell<bool> = const { Cell::new(false) };
+    static IS_REGISTERED: Cell<bool> = const { Cell::new(false) };
     /// How many searches are under way that run functions of superusers alone: one may be part of another.
     static SEARCHES: Cell<u32> = const { Cell::new(0) };
     /// Functions that are of superusers.
@@ -30,14 +28,16 @@ thread_local! {
 }
 
 /// While it lives, no function runs but those of superusers.
-pub struct SuperusersFunctions(());
+pub struct SuperusersFunctions {
+    _watch: FunctionWatch,
+}
 
 impl SuperusersFunctions {
     /// Begins.
     pub fn alone() -> SuperusersFunctions {
         SEARCHES.set(SEARCHES.get() + 1);
         register();
-        SuperusersFunctions(())
+        SuperusersFunctions { _watch: FunctionWatch::begin(expect_superusers) }
     }
 }
 
@@ -51,68 +51,39 @@ impl Drop for SuperusersFunctions {
     }
 }
 
-/// Has PostgreSQL ask us. While somebody wants to be asked, it looks names up more slowly, so this is for the time of
-/// a search.
+/// Has PostgreSQL ask whether a function may become part of a statement, for the time of a search.
 fn register() {
     // SAFETY: a backend has one thread that runs PostgreSQL's code, and this is it.
     unsafe {
-        if !TELLS_ACCESS.replace(true) {
-            ACCESS_BEFORE = pg_sys::object_access_hook;
-            pg_sys::object_access_hook = Some(on_access);
-        }
-        if !TELLS_NEEDED.replace(true) {
-            NEEDED_BEFORE = pg_sys::needs_fmgr_hook;
+        if !IS_REGISTERED.replace(true) {
+            BEFORE = pg_sys::needs_fmgr_hook;
             pg_sys::needs_fmgr_hook = Some(is_needed);
         }
     }
 }
 
-/// Takes the hooks back, unless a library that was loaded meanwhile has its own before them and calls ours.
+/// Takes the hook back, unless a library that was loaded meanwhile has its own before it and calls ours.
 fn unregister() {
     // SAFETY: as above.
     unsafe {
-        let last = pg_sys::object_access_hook.map(|hook| hook as usize);
-        if last == Some(on_access as *const () as usize) {
-            pg_sys::object_access_hook = ACCESS_BEFORE;
-            TELLS_ACCESS.set(false);
-        }
         let last = pg_sys::needs_fmgr_hook.map(|hook| hook as usize);
         if last == Some(is_needed as *const () as usize) {
-            pg_sys::needs_fmgr_hook = NEEDED_BEFORE;
-            TELLS_NEEDED.set(false);
+            pg_sys::needs_fmgr_hook = BEFORE;
+            IS_REGISTERED.set(false);
         }
     }
 }
 
-/// # Safety
-///
-/// To be called by PostgreSQL.
-#[pg_guard]
-unsafe extern "C-unwind" fn on_access(
-    access: pg_sys::ObjectAccessType::Type,
-    class: Oid,
-    object: Oid,
-    part: c_int,
-    argument: *mut c_void,
-) {
-    // SAFETY: PostgreSQL passes what it would pass to the hook before ours.
-    unsafe {
-        if let Some(before) = ACCESS_BEFORE {
-            pg_sys::submodules::ffi::pg_guard_ffi_boundary(|| {
-                before(access, class, object, part, argument);
-            });
-        }
+fn expect_superusers(function: Oid) {
+    if may_run(function) {
+        return;
     }
-    if access == pg_sys::ObjectAccessType::OAT_FUNCTION_EXECUTE && !may_run(object) {
-        let owner = owner(object).map_or_else(String::new, role_name);
-        let message =
-            format!("code of role \"{owner}\" would run for a pipeline that was not named");
-        report(
-            &Error::new(ErrorKind::Forbidden, message).hint(
-                "Name the pipeline with pipeline => if you trust that role with your rights.",
-            ),
-        );
-    }
+    let owner = owner(function).map_or_else(String::new, role_name);
+    let message = format!("code of role \"{owner}\" would run for a pipeline that was not named");
+    report(
+        &Error::new(ErrorKind::Forbidden, message)
+            .hint("Name the pipeline with pipeline => if you trust that role with your rights."),
+    );
 }
 
 /// That a function is not to become part of the statement that calls it, in which nobody would hear of it.
@@ -124,7 +95,7 @@ unsafe extern "C-unwind" fn on_access(
 unsafe extern "C-unwind" fn is_needed(function: Oid) -> bool {
     // SAFETY: PostgreSQL passes what it would pass to the hook before ours.
     let before = unsafe {
-        NEEDED_BEFORE.is_some_and(|before| {
+        BEFORE.is_some_and(|before| {
             pg_sys::submodules::ffi::pg_guard_ffi_boundary(|| before(function))
         })
     };

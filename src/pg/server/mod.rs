@@ -10,6 +10,7 @@ pub mod sql;
 pub mod syscache;
 
 pub mod function_owners;
+pub mod function_watch;
 pub mod guc;
 pub mod install;
 pub mod interval;

@@ -178,7 +178,7 @@ func main() {
 		err = fmt.Errorf("%s: %s (%s)", failure.Code, failure.Message, failure.Hint)
 	}
 	// endregion
-	equal(`42704: filter names an unknown column "langg" (Columns that a filter can name: title, lang, id; rag_alter_pipeline(metadata => ...) adds others.)`, err.Error())
+	equal(`42704: filter names an unknown column "langg" (Columns that a filter can name: title, lang, id; rag_alter_pipeline(metadata => ...) sets the list.)`, err.Error())
 }
 
 func check(err error) {

@@ -170,7 +170,7 @@ public class Example {
             }
             // endregion
             equal(
-                    "42704: filter names an unknown column \"langg\" (Columns that a filter can name: title, lang, id; rag_alter_pipeline(metadata => ...) adds others.)",
+                    "42704: filter names an unknown column \"langg\" (Columns that a filter can name: title, lang, id; rag_alter_pipeline(metadata => ...) sets the list.)",
                     message);
         }
     }

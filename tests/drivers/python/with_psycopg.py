@@ -85,7 +85,7 @@ except psycopg.errors.UndefinedObject as error:
     message = f"{error.sqlstate}: {error.diag.message_primary} ({error.diag.message_hint})"
 # endregion
 assert message == (
-    '42704: filter names an unknown column "langg" (Columns that a filter can name: title, lang, id; rag_alter_pipeline(metadata => ...) adds others.)'
+    '42704: filter names an unknown column "langg" (Columns that a filter can name: title, lang, id; rag_alter_pipeline(metadata => ...) sets the list.)'
 ), message
 
 # region types

@@ -141,7 +141,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     // endregion
     assert_eq!(
         message,
-        "42704: filter names an unknown column \"langg\" (Columns that a filter can name: title, lang, id; rag_alter_pipeline(metadata => ...) adds others.)"
+        "42704: filter names an unknown column \"langg\" (Columns that a filter can name: title, lang, id; rag_alter_pipeline(metadata => ...) sets the list.)"
     );
     Ok(())
 }
