@@ -10,8 +10,10 @@
 //! PostgreSQL, so all of it runs in memory as well.
 
 pub mod binary;
+pub mod bounds;
 pub mod rotation;
 pub mod space;
+pub mod sq8;
 
 pub mod columns;
 pub mod layout;
@@ -39,6 +41,7 @@ pub mod insert;
 pub mod nearest;
 pub mod scan;
 pub mod scan_options;
+pub mod scan_query;
 pub mod vacuum;
 pub mod walk_or_sweep;
 

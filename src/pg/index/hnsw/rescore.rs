@@ -1,4 +1,4 @@
-//! The operator's own values for rows that an index knows by bounds or estimates.
+//! The operator's own values for rows that an index knows by bounds or estimates, where their order depends on them.
 //!
 //! The rows are fetched from the table here and not by the executor, which can do so too: a row that comes
 //! out of its reorder queue has no ctid (nodeIndexscan.c, IndexNextWithReorder), so that FOR UPDATE and
@@ -9,8 +9,10 @@ use pgrx::prelude::*;
 
 use super::insert::pointer_of;
 use super::row_filter::RowFilter;
+use crate::error::Result;
+use crate::hnsw::exact_order::TableRows;
 use crate::hnsw::page::RowId;
-use crate::hnsw::scan::Nearness;
+use crate::hnsw::scan_query::Nearness;
 use crate::pg::index::pages::guarded;
 
 /// What is needed to get a row's vector from the table.
@@ -24,6 +26,8 @@ pub struct Rescorer {
     /// Room for the columns of a row of the index.
     values: Vec<pg_sys::Datum>,
     nulls: Vec<bool>,
+    /// Rows whose values were computed.
+    rescored: u64,
 }
 
 impl Rescorer {
@@ -49,24 +53,26 @@ impl Rescorer {
                     filter: RowFilter::of(scan),
                     values: vec![pg_sys::Datum::null(); pg_sys::INDEX_MAX_KEYS as usize],
                     nulls: vec![false; pg_sys::INDEX_MAX_KEYS as usize],
+                    rescored: 0,
                 }
             })
         }
     }
 
-    /// The operator's value for a row; `None` where no version of it is visible, or the query does not want it.
+    /// Reads a row, into the slot; false where no version of it is visible, or the query does not want it.
     ///
     /// # Safety
     ///
     /// `scan` is the one this was made for, under way.
-    pub unsafe fn distance(&mut self, scan: pg_sys::IndexScanDesc, row: RowId) -> Option<Nearness> {
+    unsafe fn fetch(&mut self, scan: pg_sys::IndexScanDesc, row: RowId) -> bool {
         check_for_interrupts!();
-        // SAFETY: by this function's contract; the key is the one that the scan is ordered by, and
-        // what is computed lives in memory that the next row takes again.
+        // SAFETY: by this function's contract.
         unsafe {
             let mut pointer = pointer_of(row);
             let (mut again, mut all_dead) = (false, false);
-            let fetch_tuple = (*(*(*scan).heapRelation).rd_tableam).index_fetch_tuple?;
+            let Some(fetch_tuple) = (*(*(*scan).heapRelation).rd_tableam).index_fetch_tuple else {
+                return false;
+            };
             let is_visible = guarded(|| {
                 fetch_tuple(
                     self.fetch,
@@ -78,9 +84,23 @@ impl Rescorer {
                 )
             });
             let slot = self.slot;
-            if !is_visible || self.filter.as_mut().is_some_and(|filter| !filter.lets_pass(slot)) {
+            is_visible && self.filter.as_mut().is_none_or(|filter| filter.lets_pass(slot))
+        }
+    }
+
+    /// The operator's value for a row; `None` where no version of it is visible, or the query does not want it.
+    ///
+    /// # Safety
+    ///
+    /// `scan` is the one this was made for, under way.
+    unsafe fn distance(&mut self, scan: pg_sys::IndexScanDesc, row: RowId) -> Option<Nearness> {
+        // SAFETY: by this function's contract; the key is the one that the scan is ordered by, and
+        // what is computed lives in memory that the next row takes again.
+        unsafe {
+            if !self.fetch(scan, row) {
                 return None;
             }
+            self.rescored += 1;
             let context = match (*self.state).es_per_tuple_exprcontext {
                 context if context.is_null() => pg_sys::MakePerTupleExprContext(self.state),
                 context => context,
@@ -107,10 +127,10 @@ impl Rescorer {
         }
     }
 
-    /// Rows that were not measured, since the query does not want them.
+    /// Rows whose values were computed.
     #[cfg(feature = "pg18")]
-    pub fn removed(&self) -> u64 {
-        self.filter.as_ref().map_or(0, RowFilter::removed)
+    pub fn rescored(&self) -> u64 {
+        self.rescored
     }
 
     /// Lets the last row go, before the scan begins anew.
@@ -142,5 +162,34 @@ impl Rescorer {
             pg_sys::ExecDropSingleTupleTableSlot(self.slot);
             pg_sys::FreeExecutorState(self.state);
         }
+    }
+}
+
+/// The rows of a scan's table.
+pub struct ScannedRows<'a> {
+    rescorer: &'a mut Rescorer,
+    scan: pg_sys::IndexScanDesc,
+}
+
+impl ScannedRows<'_> {
+    /// The rows that `rescorer` reads for the scan.
+    ///
+    /// # Safety
+    ///
+    /// `scan` is the one that the rescorer was made for, under way for as long as this lives.
+    pub unsafe fn new(rescorer: &mut Rescorer, scan: pg_sys::IndexScanDesc) -> ScannedRows<'_> {
+        ScannedRows { rescorer, scan }
+    }
+}
+
+impl TableRows for ScannedRows<'_> {
+    fn is_wanted(&mut self, row: RowId) -> Result<bool> {
+        // SAFETY: by the contract of `new`. Without conditions the executor reads the row soon enough.
+        Ok(self.rescorer.filter.is_none() || unsafe { self.rescorer.fetch(self.scan, row) })
+    }
+
+    fn value(&mut self, row: RowId) -> Result<Option<Nearness>> {
+        // SAFETY: by the contract of `new`.
+        Ok(unsafe { self.rescorer.distance(self.scan, row) })
     }
 }

@@ -5,13 +5,14 @@ use std::cell::RefCell;
 use pgrx::prelude::*;
 
 use super::insert::pointer_of;
-use super::rescore::Rescorer;
+use super::rescore::{Rescorer, ScannedRows};
 use super::{filter, scan_nodes, value};
 use crate::error::{Error, ErrorKind, Result};
 use crate::hnsw::columns::ColumnCondition;
 use crate::hnsw::exact_order::ExactOrder;
-use crate::hnsw::scan::{Nearness, Probe, Scan, ScanEffort, ScanQuery};
+use crate::hnsw::scan::{Scan, ScanEffort};
 use crate::hnsw::scan_options::ScanOptions;
+use crate::hnsw::scan_query::{FoundRow, Nearness, Probe, ScanQuery};
 use crate::hnsw::slots::read_meta;
 use crate::hnsw::visited::Visited;
 use crate::pg::index::access_method;
@@ -106,9 +107,9 @@ pub unsafe extern "C-unwind" fn amgettuple(
             return false;
         };
         let rescorer = opaque.rescorer.get_or_insert_with(|| Rescorer::new(scan));
-        let measure = |row| Ok(rescorer.distance(scan, row));
-        let next = order.next(pages, under_way, measure).or_report();
-        let Some((nearness, row)) = next else { return false };
+        let mut rows = ScannedRows::new(rescorer, scan);
+        let next = order.next(pages, under_way, &mut rows).or_report();
+        let Some(FoundRow { nearness, row, .. }) = next else { return false };
         (*scan).xs_heaptid = pointer_of(row);
         (*scan).xs_recheck = (*scan).numberOfKeys > 0;
         (*scan).xs_recheckorderby = false;
@@ -228,11 +229,11 @@ pub unsafe fn figures(scan: pg_sys::IndexScanDesc) -> [(&'static std::ffi::CStr,
     let opaque = unsafe { &*(*scan).opaque.cast::<HnswScan>() };
     let mut effort = opaque.effort;
     effort.add(opaque.scan.as_ref().map(|(_, scan)| scan.effort()).unwrap_or_default());
-    let removed = opaque.rescorer.as_ref().map_or(0, Rescorer::removed);
+    let rescored = opaque.rescorer.as_ref().map_or(0, Rescorer::rescored);
     [
         (c"Nodes Visited", effort.nodes),
         (c"Distances Computed", effort.distances),
-        (c"Rows Rescored", effort.rows.saturating_sub(removed)),
+        (c"Rows Rescored", rescored),
     ]
 }
 
