@@ -132,6 +132,8 @@ mod tiny_e5;
 mod token_classifier;
 #[path = "system/tree.rs"]
 mod tree;
+#[path = "system/tree_corpus.rs"]
+mod tree_corpus;
 #[path = "system/tree_found.rs"]
 mod tree_found;
 #[path = "system/tree_written.rs"]

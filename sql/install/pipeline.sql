@@ -81,7 +81,7 @@ COMMENT ON COLUMN rag.derivation.empty IS 'those of them of which nothing came t
 COMMENT ON COLUMN rag.derivation.dropped IS 'of extracted_relations, those that the language model has said and the text does not state; 0 of others';
 COMMENT ON COLUMN rag.derivation.missing IS 'chunks about which it is still to be asked, and of tree, documents that have changed since they were summed up, or never were, counted up to 1,000,000 when a worker began; of communities, 1 where they are to be made; NULL before that, and of mentions and relations';
 COMMENT ON COLUMN rag.derivation.last_done_at IS 'when something was made last; NULL before the first time, and of mentions and relations';
-COMMENT ON COLUMN rag.derivation.state IS 'of communities, what they were made of: options, last chunk and number of mentions; of tree, in which template and by which language model all documents are summed up, or are to be; NULL of others. Superusers alone read it';
+COMMENT ON COLUMN rag.derivation.state IS 'of communities, what they were made of: options, last chunk and number of mentions; of tree, in which template and by which language model all documents are summed up, or are to be, and whether there is a tree over all of them; NULL of others. Superusers alone read it';
 
 -- Seen with its pipeline; written as that is.
 ALTER TABLE rag.derivation ENABLE ROW LEVEL SECURITY;
@@ -99,10 +99,10 @@ CREATE TABLE rag.tree_change (
     PRIMARY KEY (pipeline, change)
 ) WITH (autovacuum_vacuum_scale_factor = 0.05, autovacuum_vacuum_threshold = 1000, vacuum_truncate = off);
 CREATE INDEX tree_change_order ON rag.tree_change (pipeline, first_chunk);
-COMMENT ON TABLE rag.tree_change IS 'documents whose chunks have changed since their trees were looked at; never updated, so that nobody who stores chunks waits for who makes trees';
+COMMENT ON TABLE rag.tree_change IS 'documents whose chunks have changed since their trees were looked at, and a corpus whose documents have; never updated, so that nobody who stores chunks waits for who makes trees';
 COMMENT ON COLUMN rag.tree_change.pipeline IS 'id of the pipeline in rag.pipeline';
 COMMENT ON COLUMN rag.tree_change.change IS 'number of the change, by which those are forgotten that were seen, and no later ones';
-COMMENT ON COLUMN rag.tree_change.first_chunk IS 'chunk_id of the first chunk of the document, which may be gone';
+COMMENT ON COLUMN rag.tree_change.first_chunk IS 'chunk_id of the first chunk of the document, which may be gone; 9223372036854775807 stands for all documents together';
 
 CREATE TABLE rag.tree_root (
     pipeline    integer NOT NULL,
@@ -113,8 +113,20 @@ CREATE TABLE rag.tree_root (
 CREATE INDEX tree_root_hash ON rag.tree_root (pipeline, root);
 COMMENT ON TABLE rag.tree_root IS 'roots of the trees of documents, as of when each tree was whole last';
 COMMENT ON COLUMN rag.tree_root.pipeline IS 'id of the pipeline in rag.pipeline';
-COMMENT ON COLUMN rag.tree_root.first_chunk IS 'chunk_id of the first chunk of the document';
+COMMENT ON COLUMN rag.tree_root.first_chunk IS 'chunk_id of the first chunk of the document; 9223372036854775807 stands for all documents together';
 COMMENT ON COLUMN rag.tree_root.root IS 'node_hash of the summary that covers all of its chunks';
+
+-- A tree over all documents grows in an order that is kept.
+CREATE TABLE rag.tree_place (
+    pipeline integer NOT NULL,
+    document bytea NOT NULL,
+    place    double precision NOT NULL,
+    PRIMARY KEY (pipeline, document)
+) WITH (vacuum_truncate = off);
+COMMENT ON TABLE rag.tree_place IS 'the order of the documents of pipelines that have a tree over all of them: neighbours are alike';
+COMMENT ON COLUMN rag.tree_place.pipeline IS 'id of the pipeline in rag.pipeline';
+COMMENT ON COLUMN rag.tree_place.document IS 'SHA-256 of the key of the document''s row, as the text of an array';
+COMMENT ON COLUMN rag.tree_place.place IS 'what the documents are ordered by';
 
 CREATE TABLE rag.tree_candidate (
     pipeline  integer NOT NULL,
@@ -158,5 +170,6 @@ SELECT pg_catalog.pg_extension_config_dump('rag.pipeline', '');
 SELECT pg_catalog.pg_extension_config_dump('rag.derivation', '');
 SELECT pg_catalog.pg_extension_config_dump('rag.tree_change', '');
 SELECT pg_catalog.pg_extension_config_dump('rag.tree_root', '');
+SELECT pg_catalog.pg_extension_config_dump('rag.tree_place', '');
 SELECT pg_catalog.pg_extension_config_dump('rag.tree_candidate', '');
 SELECT pg_catalog.pg_extension_config_dump('rag.pipeline_id_seq', '');

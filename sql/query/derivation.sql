@@ -33,6 +33,15 @@ WHERE d.kind NOT IN ('mentions', 'relations') AND NOT p.paused
   AND CASE WHEN $1 IS NULL THEN p.refresh <> 'manual' ELSE $1 IN (p.id, p.replaces) END
   AND rag.is_whole(p.id, p.source, p.chunk_table, d.relation)
 
+-- name: unfinished
+-- $1: pipeline. Kinds of which something is still to be made.
+SELECT d.kind
+FROM rag.derivation AS d
+WHERE d.pipeline = $1 AND d.kind NOT IN ('mentions', 'relations')
+  AND (d.missing IS NULL OR d.missing > 0
+       OR d.kind = 'tree' AND EXISTS (SELECT FROM rag.tree_change AS c WHERE c.pipeline = d.pipeline))
+ORDER BY d.kind
+
 -- name: note_progress
 -- $1: pipeline, $2: kind, $3: items done, $4: those of them of which nothing came, $5: what was said and is not kept.
 UPDATE rag.derivation

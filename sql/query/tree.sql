@@ -16,14 +16,15 @@ CREATE TABLE {table} (
     llm         text,
     written     boolean NOT NULL,
     is_root     boolean NOT NULL,
-    embedding   {vector}.vector({dimension})
+    embedding   {vector}.vector({dimension}),
+    documents   integer NOT NULL
 )
 
 -- name: comment_table
-COMMENT ON TABLE {table} IS 'summaries of neighbouring chunks, of neighbouring summaries, and so on up to one of each document';
-COMMENT ON COLUMN {table}.node_hash IS 'SHA-256 of the leaves one after the other; that of all chunks of a document is its root';
+COMMENT ON TABLE {table} IS 'summaries of neighbouring chunks, of neighbouring summaries, and so on up to one of each document, or of all of them';
+COMMENT ON COLUMN {table}.node_hash IS 'SHA-256 of the leaves one after the other; that of all chunks of a document is its root. Over several documents, SHA-256 of the roots of these';
 COMMENT ON COLUMN {table}.level IS '1: a summary of chunks; 2: of such summaries, and so on';
-COMMENT ON COLUMN {table}.leaves IS 'content_hash of the chunks that it covers, in their order in the document';
+COMMENT ON COLUMN {table}.leaves IS 'content_hash of the chunks that it covers, in their order in the document, and document after document';
 COMMENT ON COLUMN {table}.children IS 'content_hash of the chunks, or node_hash of the summaries, that it was made of';
 COMMENT ON COLUMN {table}.content IS 'the summary: sentences of the chunks, or what a language model has written of them; NULL where they have no sentence';
 COMMENT ON COLUMN {table}.span_leaves IS 'of each sentence that stands for the chunks, which is quoted where no language model writes, the place in leaves of the chunk that it stands in, from 1';
@@ -33,8 +34,9 @@ COMMENT ON COLUMN {table}.searched IS 'whether answers may read it; not where it
 COMMENT ON COLUMN {table}.template IS 'template in which a language model was to sum up, with its version; NULL where it is done by quoting';
 COMMENT ON COLUMN {table}.llm IS 'foreign server and model that were to sum up; NULL where it is done by quoting';
 COMMENT ON COLUMN {table}.written IS 'whether content is what the language model has written; not where it refused, or the node covers one chunk';
-COMMENT ON COLUMN {table}.is_root IS 'whether it covers all chunks of a document';
-COMMENT ON COLUMN {table}.embedding IS 'vector of content by the embedding model of the pipeline; NULL until it is embedded, and where it is not searched'
+COMMENT ON COLUMN {table}.is_root IS 'whether it covers all chunks of a document, or all documents';
+COMMENT ON COLUMN {table}.embedding IS 'vector of content by the embedding model of the pipeline; NULL until it is embedded, and where it is not searched';
+COMMENT ON COLUMN {table}.documents IS 'documents that it covers; 1 where it covers one, or a part of it'
 
 -- name: create_indexes
 -- By which the parents of a node are found, and what is to be embedded.
@@ -74,11 +76,10 @@ CROSS JOIN LATERAL pg_catalog.unnest(g.children) AS child (hash)
 WHERE g.level > 1
 
 -- name: lengths
--- How many documents there are with so many chunks, which are more than one. $1: chunks of the longest document that has
--- a tree.
+-- How many documents there are with so many chunks. $1: chunks of the longest document that has a tree.
 SELECT d.chunks, pg_catalog.count(*)
 FROM (SELECT pg_catalog.count(*) AS chunks FROM {chunk_table} AS c GROUP BY {keys}) AS d
-WHERE d.chunks OPERATOR(pg_catalog.>) 1 AND d.chunks OPERATOR(pg_catalog.<=) $1
+WHERE d.chunks OPERATOR(pg_catalog.<=) $1
 GROUP BY d.chunks
 
 -- name: leaves
@@ -89,6 +90,22 @@ JOIN {chunk_table} AS n ON {same_document}
 WHERE c.chunk_id = $1 AND c.chunk_no = 0
 ORDER BY n.chunk_no
 LIMIT $2
+
+-- name: chunks
+-- How many chunks there are in all, as far as $1.
+SELECT pg_catalog.count(*) FROM (SELECT FROM {chunk_table} LIMIT $1) AS c
+
+-- name: documents
+-- The documents of a corpus: hash of the key, root, level of that, chunks one after the other, vector, and whether that is still
+-- to come. One of a single chunk has the vector of this. $1: first chunks of documents, $2: the roots of their trees.
+SELECT pg_catalog.sha256(pg_catalog.convert_to(ARRAY[{key_texts}]::text, 'UTF8')), t.node_hash, t.level,
+       (SELECT pg_catalog.string_agg(l.hash, ''::bytea ORDER BY l.no) FROM pg_catalog.unnest(t.leaves) WITH ORDINALITY AS l (hash, no)),
+       coalesce(t.embedding::real[], CASE WHEN pg_catalog.cardinality(t.leaves) = 1 THEN c.embedding::real[] END),
+       t.searched AND t.embedding IS NULL
+FROM ROWS FROM (pg_catalog.unnest($1::bigint[]), pg_catalog.unnest($2::bytea[])) AS u (first_chunk, root)
+JOIN {chunk_table} AS c ON c.chunk_id = u.first_chunk
+JOIN {tree} AS t ON t.node_hash = u.root
+ORDER BY u.first_chunk
 
 -- name: known
 -- Which of some nodes are there. $1: their hashes.
@@ -130,10 +147,11 @@ ORDER BY t.node_hash, u.no
 -- name: insert
 -- $1: hash, $2: level, $3: hashes of its chunks, $4: of its children, $5: the summary; of each of its sentences, $6: the
 -- place of its chunk in $3, from 1, $7: first character, $8: one past the last; $9: whether it is searched, $10, $11: template and language model, or NULL,
--- $12: whether that has written $5, $13: whether it covers a whole document. A node that was made in another way is replaced.
+-- $12: whether that has written $5, $13: whether it covers a whole document, $14: how many documents it covers. A node that
+-- was made in another way is replaced.
 INSERT INTO {tree} AS t (node_hash, level, leaves, children, content, span_leaves, span_starts, span_ends, searched,
-                         template, llm, written, is_root)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
+                         template, llm, written, is_root, documents)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)
 ON CONFLICT (node_hash) DO UPDATE
 SET (level, children, content, span_leaves, span_starts, span_ends, searched, template, llm, written, embedding)
   = ROW(EXCLUDED.level, EXCLUDED.children, EXCLUDED.content, EXCLUDED.span_leaves, EXCLUDED.span_starts, EXCLUDED.span_ends,
@@ -149,9 +167,9 @@ WHERE t.node_hash = ANY ($1) AND t.level > 1
 
 -- name: inherit
 -- What a language model has written for the pipeline whose place this one takes is not paid for again.
-INSERT INTO {tree} (node_hash, level, leaves, children, content, span_leaves, span_starts, span_ends, searched, template, llm, written, is_root)
+INSERT INTO {tree} (node_hash, level, leaves, children, content, span_leaves, span_starts, span_ends, searched, template, llm, written, is_root, documents)
 SELECT o.node_hash, o.level, o.leaves, o.children, o.content, o.span_leaves, o.span_starts, o.span_ends,
-       o.content IS NOT NULL AND pg_catalog.cardinality(o.leaves) OPERATOR(pg_catalog.>) 1, o.template, o.llm, o.written, false
+       o.content IS NOT NULL AND pg_catalog.cardinality(o.leaves) OPERATOR(pg_catalog.>) 1, o.template, o.llm, o.written, false, o.documents
 FROM {old} AS o
 WHERE o.template IS NOT NULL
 ON CONFLICT DO NOTHING
@@ -185,7 +203,9 @@ NOT EXISTS (SELECT FROM pg_catalog.unnest(t.leaves) AS leaf (hash)
 
 -- name: above_found
 -- Summaries of what has the most of the chunks that a question has found, of which the caller sees each leaf and the filter
--- lets each pass: node, summary and cosine similarity. A chunk counts by its rank, as in reciprocal rank fusion.
+-- lets each pass: node, summary, cosine similarity, and how many documents it covers. A chunk counts by its rank, as in
+-- reciprocal rank fusion. Who covers all documents has all of them: of summaries of several documents the smallest is read
+-- that has half of what was found, unless a smaller one of a document has as much.
 -- $1: the question's vector, $2: how many, $3: the filter's values, $4: the chunks, best first, $5: roots of their documents.
 WITH RECURSIVE found AS MATERIALIZED (
     SELECT c.content_hash AS hash, pg_catalog.sum(1.0 OPERATOR(pg_catalog./) (60 OPERATOR(pg_catalog.+) f.rank)) AS mass
@@ -203,28 +223,59 @@ WITH RECURSIVE found AS MATERIALIZED (
     JOIN {tree} AS t ON t.node_hash OPERATOR(pg_catalog.=) child.hash
     WHERE r.level OPERATOR(pg_catalog.>) 1
       AND t.leaves OPERATOR(pg_catalog.&&) ARRAY(SELECT f.hash FROM found AS f)
+), above (node_hash) AS (
+    SELECT u.node_hash FROM pg_catalog.unnest($5::pg_catalog.bytea[]) AS u (node_hash)
+    UNION
+    SELECT t.node_hash
+    FROM above AS a
+    JOIN {tree} AS t ON t.level OPERATOR(pg_catalog.>) 1 AND t.children OPERATOR(pg_catalog.@>) ARRAY[a.node_hash]
+    WHERE t.documents OPERATOR(pg_catalog.>) 1
+), node AS MATERIALIZED (
+    SELECT n.node_hash, n.documents, pg_catalog.cardinality(n.leaves) AS leaves,
+           (SELECT pg_catalog.sum(f.mass) FROM found AS f WHERE f.hash OPERATOR(pg_catalog.=) ANY (n.leaves)) AS mass
+    FROM (SELECT r.node_hash, 1 AS documents, r.leaves FROM reached AS r
+          UNION ALL
+          SELECT t.node_hash, t.documents, t.leaves
+          FROM above AS a
+          JOIN {tree} AS t ON t.node_hash OPERATOR(pg_catalog.=) a.node_hash
+          WHERE t.documents OPERATOR(pg_catalog.>) 1) AS n
+), subject AS (
+    SELECT n.node_hash
+    FROM node AS n
+    WHERE n.mass OPERATOR(pg_catalog.*) 2 OPERATOR(pg_catalog.>=) (SELECT pg_catalog.sum(f.mass) FROM found AS f)
+    ORDER BY n.leaves, n.documents, n.node_hash
+    LIMIT 1
 )
-SELECT t.node_hash, t.content, 1 OPERATOR(pg_catalog.-) (t.embedding OPERATOR({vector}.<=>) $1) AS similarity
-FROM (SELECT r.node_hash, (SELECT pg_catalog.sum(f.mass) FROM found AS f WHERE f.hash OPERATOR(pg_catalog.=) ANY (r.leaves)) AS mass
-      FROM reached AS r) AS n
+SELECT t.node_hash, t.content, 1 OPERATOR(pg_catalog.-) (t.embedding OPERATOR({vector}.<=>) $1) AS similarity, t.documents
+FROM node AS n
 JOIN {tree} AS t ON t.node_hash OPERATOR(pg_catalog.=) n.node_hash
-WHERE t.embedding IS NOT NULL AND {seen}
+WHERE t.embedding IS NOT NULL
+  AND (n.documents OPERATOR(pg_catalog.=) 1 OR n.node_hash OPERATOR(pg_catalog.=) (SELECT s.node_hash FROM subject AS s))
+  AND {seen}
 ORDER BY n.mass DESC, t.level DESC, t.node_hash
 LIMIT $2
 
 -- name: nearest_below
 -- As `above_found`, but those that are nearest to the question, from the roots down: of the roots, and then of the children of
--- those that were kept, the nearest are kept.
--- $4: how many of a level.
-WITH RECURSIVE reached AS (
-    (SELECT t.node_hash, t.level, t.children, t.content, 1 OPERATOR(pg_catalog.-) (t.embedding OPERATOR({vector}.<=>) $1) AS similarity
-     FROM {tree} AS t
-     WHERE t.is_root AND t.embedding IS NOT NULL AND {seen}
-     ORDER BY t.embedding OPERATOR({vector}.<=>) $1
-     LIMIT $4)
+-- those that were kept, the nearest are kept. The root of the corpus is the only one where the caller sees it.
+-- $4: how many of a level, $5: the root of the corpus.
+WITH RECURSIVE corpus AS MATERIALIZED (
+    SELECT t.node_hash, t.level, t.children, t.content, 1 OPERATOR(pg_catalog.-) (t.embedding OPERATOR({vector}.<=>) $1) AS similarity, t.documents
+    FROM {tree} AS t
+    WHERE t.node_hash OPERATOR(pg_catalog.=) ANY ($5::pg_catalog.bytea[]) AND t.embedding IS NOT NULL AND {seen}
+), reached AS (
+    (SELECT k.node_hash, k.level, k.children, k.content, k.similarity, k.documents
+     FROM corpus AS k
+     UNION ALL
+     (SELECT t.node_hash, t.level, t.children, t.content, 1 OPERATOR(pg_catalog.-) (t.embedding OPERATOR({vector}.<=>) $1), t.documents
+      FROM {tree} AS t
+      WHERE t.is_root AND t.documents OPERATOR(pg_catalog.=) 1 AND t.embedding IS NOT NULL AND {seen}
+        AND NOT EXISTS (SELECT FROM corpus)
+      ORDER BY t.embedding OPERATOR({vector}.<=>) $1
+      LIMIT $4))
     UNION
-    (SELECT b.node_hash, b.level, b.children, b.content, b.similarity
-     FROM (SELECT DISTINCT ON (t.node_hash) t.node_hash, t.level, t.children, t.content,
+    (SELECT b.node_hash, b.level, b.children, b.content, b.similarity, b.documents
+     FROM (SELECT DISTINCT ON (t.node_hash) t.node_hash, t.level, t.children, t.content, t.documents,
                   1 OPERATOR(pg_catalog.-) (t.embedding OPERATOR({vector}.<=>) $1) AS similarity
            FROM reached AS r
            CROSS JOIN LATERAL pg_catalog.unnest(r.children) AS child (hash)
@@ -233,7 +284,7 @@ WITH RECURSIVE reached AS (
      ORDER BY b.similarity DESC, b.node_hash
      LIMIT $4)
 )
-SELECT r.node_hash, r.content, r.similarity
+SELECT r.node_hash, r.content, r.similarity, r.documents
 FROM reached AS r
 ORDER BY r.similarity DESC, r.node_hash
 LIMIT $2

@@ -21,6 +21,10 @@ GROUP BY c.first_chunk
 ORDER BY c.first_chunk
 LIMIT $3
 
+-- name: others
+-- $1: pipeline, $2: a document. Whether another one has changed.
+SELECT 1 FROM rag.tree_change AS c WHERE c.pipeline = $1 AND c.first_chunk <> $2 LIMIT 1
+
 -- name: count
 -- $1: pipeline, $2: how many are counted at most. Documents that have changed.
 SELECT pg_catalog.count(*)
@@ -49,6 +53,31 @@ SELECT s.root, true
 FROM settled AS s LEFT JOIN old AS o USING (first_chunk)
 WHERE s.root IS NOT NULL AND o.root IS DISTINCT FROM s.root
 
+-- name: rooted
+-- $1: pipeline, $2: what is known as a document and is none. The others that have a tree, and their roots.
+SELECT r.first_chunk, r.root FROM rag.tree_root AS r WHERE r.pipeline = $1 AND r.first_chunk <> $2
+
+-- name: places
+-- $1: pipeline. Documents, by the hashes of their keys, and their places.
+SELECT p.document, p.place FROM rag.tree_place AS p WHERE p.pipeline = $1
+
+-- name: set_places
+-- $1: pipeline, $2: all documents by the hashes of their keys, $3: their places.
+WITH wanted AS (
+    SELECT u.document, u.place
+    FROM ROWS FROM (pg_catalog.unnest($2::bytea[]), pg_catalog.unnest($3::float8[])) AS u (document, place)
+), gone AS (
+    DELETE FROM rag.tree_place AS p
+    WHERE p.pipeline = $1 AND NOT EXISTS (SELECT FROM wanted AS w WHERE w.document = p.document)
+)
+INSERT INTO rag.tree_place AS p (pipeline, document, place)
+SELECT $1, w.document, w.place FROM wanted AS w
+ON CONFLICT (pipeline, document) DO UPDATE SET place = EXCLUDED.place WHERE p.place <> EXCLUDED.place
+
+-- name: forget_places
+-- $1: pipeline.
+DELETE FROM rag.tree_place WHERE pipeline = $1
+
 -- name: forget_seen
 -- $1: pipeline, $2: numbers of changes.
 DELETE FROM rag.tree_change WHERE pipeline = $1 AND change = ANY ($2)
@@ -68,6 +97,15 @@ SELECT DISTINCT r.root FROM rag.tree_root AS r WHERE r.pipeline = $1 AND r.root 
 -- name: roots_of
 -- $1: pipeline, $2: first chunks of documents. The roots of these.
 SELECT DISTINCT r.root FROM rag.tree_root AS r WHERE r.pipeline = $1 AND r.first_chunk = ANY ($2)
+
+-- name: unmade
+-- $1: pipeline, $2: first chunks of documents. A row if one of these has no tree and is still to get one.
+SELECT 1
+FROM pg_catalog.unnest($2::bigint[]) AS u (first_chunk)
+WHERE NOT EXISTS (SELECT FROM rag.tree_root AS r WHERE r.pipeline = $1 AND r.first_chunk = u.first_chunk)
+  AND (EXISTS (SELECT FROM rag.tree_change AS c WHERE c.pipeline = $1 AND c.first_chunk = u.first_chunk)
+       OR EXISTS (SELECT FROM rag.derivation AS d WHERE d.pipeline = $1 AND d.kind = 'tree' AND d.state IS NULL))
+LIMIT 1
 
 -- name: add_candidates
 -- $1: pipeline, $2: hashes of nodes that may be of no tree.

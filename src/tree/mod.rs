@@ -5,11 +5,14 @@
 //! question → whether it asks for the whole
 //! ```
 //!
-//! A tree as that of RAPTOR (Sarthi et al., ICLR 2024), one a document: neighbouring chunks that speak of the same
+//! Trees as those of RAPTOR (Sarthi et al., ICLR 2024), one a document: neighbouring chunks that speak of the same
 //! are summed up, neighbouring summaries again, and so on until one says what the document is about. [`grow`] says
 //! which belong together, [`digest`] sums up without a model by quoting, and [`whole`] tells the questions that
 //! such a summary answers better than a passage. [`written`] has a language model sum up instead. [`options`] says what
 //! can be asked for.
+//!
+//! A tree over a corpus is one more of this kind: it stands on the roots of the documents' trees, which have been put in
+//! an [`order`] in which neighbours are alike.
 //!
 //! RAPTOR clusters all chunks by Gaussian mixtures, wherever they stand. Runs of neighbours were chosen
 //! here because a change in a document then changes its own runs and nothing else, because a run has a place that can be
@@ -18,6 +21,7 @@
 pub mod digest;
 pub mod grow;
 pub mod options;
+pub mod order;
 mod segments;
 pub mod whole;
 pub mod written;
@@ -29,7 +33,7 @@ use sha2::{Digest, Sha256};
 /// Most children of a node.
 pub const FANOUT: usize = 8;
 
-/// Most chunks of a document that has a tree.
+/// Most chunks of a document, or of a corpus, that has a tree.
 pub const MOST_LEAVES: usize = 10_000;
 
 /// By what a chunk or a node is recognised: the hash of its text, or of the hashes of its chunks.

@@ -17,6 +17,19 @@ pub struct TreeOptions {
     pub llm: Option<String>,
     /// The template in which it is asked; `None`: the usual one.
     pub template: Option<String>,
+    /// What there is one tree of.
+    pub over: TreeScope,
+}
+
+/// What there is one tree of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TreeScope {
+    /// Each document.
+    #[default]
+    Document,
+    /// Each document, and all of them together.
+    Corpus,
 }
 
 /// How texts are summed up.
@@ -105,6 +118,11 @@ mod tests {
         assert_eq!(read.template.as_deref(), Some("mine"));
         assert_eq!(TreeOptions::read(&json!(false)), Ok(None));
         assert_eq!(TreeOptions::read(&Json::Null), Ok(None));
+        let read = TreeOptions::read(&json!({"over": "corpus"})).unwrap().unwrap();
+        assert_eq!(
+            (read.over, TreeOptions::default().over),
+            (TreeScope::Corpus, TreeScope::Document)
+        );
         let check = |option, message: &str, hint: &str| {
             let error = TreeOptions::read(&option).unwrap_err();
             assert_eq!((error.message(), error.hint_text()), (message, Some(hint)));
@@ -132,7 +150,7 @@ mod tests {
         check(
             json!({"fanout": 2}),
             "unknown option \"fanout\" of \"tree\"",
-            "Known options: summary, llm, template.",
+            "Known options: summary, llm, template, over.",
         );
     }
 

@@ -132,6 +132,15 @@ pub fn all(pipeline: i32) -> Result<Vec<StoredDerivation>> {
     Ok(all)
 }
 
+/// The kinds of which something is still to be made of the chunks of a pipeline in the background.
+pub fn unfinished(pipeline: i32) -> Result<Vec<String>> {
+    as_superuser(|| {
+        sql::rows(query!(derivation.unfinished), &[pipeline.into()], |row| {
+            sql::required(row.get(1)?)
+        })
+    })
+}
+
 type DerivationRow = (String, Json, Relation);
 
 fn read(row: &pgrx::spi::SpiHeapTupleData<'_>) -> Result<DerivationRow, pgrx::spi::Error> {

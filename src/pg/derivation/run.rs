@@ -424,6 +424,8 @@ impl DerivationRun {
             true => Ok(RunStep::Done(self.was_made)),
             false => {
                 self.was_made = true;
+                // There may be something to be made of them once they have vectors.
+                self.found = true;
                 self.unembedded = unembedded.into();
                 Ok(RunStep::Worked(0))
             }

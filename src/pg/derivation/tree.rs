@@ -1,9 +1,13 @@
 //! Trees: what runs of a document's chunks say, what runs of these say, and what the document says as a whole.
 //!
+//! A tree over the corpus is made in the same way: the corpus is known as a document whose chunks are the roots of the others.
+//!
 //! Nodes are kept by the hash of what they cover, so a chunk that moves costs nothing, and a changed one as many
 //! summaries as the tree has levels. They are made level by level: a summary of summaries waits for those.
 
 pub mod changes;
+mod corpus;
+mod ground;
 mod lookup;
 pub mod option;
 
@@ -25,7 +29,7 @@ use crate::prompt::messages::{Message, PromptSource};
 use crate::prompt::template::Template;
 use crate::tree::MemberHash;
 use crate::tree::digest::{QuotedSentence, text_of};
-use crate::tree::options::{SummaryMethod, TreeOptions};
+use crate::tree::options::{SummaryMethod, TreeOptions, TreeScope};
 use crate::tree::written::{self, TEMPLATE};
 
 const KIND: DerivationKind = DerivationKind::Tree;
@@ -54,6 +58,8 @@ fn document_keys(pipeline: &Pipeline) -> Result<String> {
 pub struct DocumentTrees {
     /// Who writes the summaries; `None` where they quote.
     writer: Option<TreeWriter>,
+    /// Whether there is one over all documents.
+    is_over_corpus: bool,
     /// In which way all documents have been summed up, or are to be; `None` where none is known yet.
     state: Option<Json>,
 }
@@ -71,8 +77,9 @@ impl DocumentTrees {
     /// Looks up what the stored option names; `state` is what is remembered of what was made.
     pub fn load(option: &Json, state: Option<Json>) -> Result<DocumentTrees> {
         let wanted = TreeOptions::read(option)?.unwrap_or_default();
+        let is_over_corpus = wanted.over == TreeScope::Corpus;
         if wanted.summary == SummaryMethod::Extractive {
-            return Ok(DocumentTrees { writer: None, state });
+            return Ok(DocumentTrees { writer: None, is_over_corpus, state });
         }
         let template = template::find(wanted.template.as_deref().unwrap_or(TEMPLATE))?;
         let llm = Llm::or_default(wanted.llm.as_deref())?;
@@ -82,7 +89,7 @@ impl DocumentTrees {
             server: provider.name.clone(),
             llm: format!("{}/{}", provider.name, provider.model),
         };
-        Ok(DocumentTrees { writer: Some(writer), state })
+        Ok(DocumentTrees { writer: Some(writer), is_over_corpus, state })
     }
 
     /// The foreign server that writes the summaries, if one does.
@@ -111,7 +118,7 @@ impl DocumentTrees {
         let insert = render(query!(tree.insert), &[("tree", relation)]);
         let (template, llm) = self.way();
         let DerivationItem { key, node, .. } = item;
-        let Some(TreeNodeText { level, is_root, leaves, children, sentences, .. }) =
+        let Some(TreeNodeText { level, is_root, documents, leaves, children, sentences, .. }) =
             node.as_deref()
         else {
             return Ok(());
@@ -140,6 +147,7 @@ impl DocumentTrees {
             llm.into(),
             is_written.into(),
             (*is_root).into(),
+            (*documents as i32).into(),
         ];
         sql::execute(&insert, &arguments).map(drop)
     }
@@ -149,8 +157,10 @@ impl DocumentTrees {
 #[derive(Clone, Debug)]
 pub struct TreeNodeText {
     level: u32,
-    /// Whether it covers a whole document.
+    /// Whether it covers a whole document, or all of them.
     is_root: bool,
+    /// How many documents it covers.
+    documents: usize,
     leaves: Vec<MemberHash>,
     children: Vec<MemberHash>,
     /// The sentences that sum it up, whose `leaf` is a place among the leaves.
@@ -241,7 +251,7 @@ impl Derivation for DocumentTrees {
             self.put_node(relation, item, texts)?;
         }
         let settled: Vec<_> = made.iter().filter_map(|(item, _)| item.settled.as_ref()).collect();
-        changes::settle(pipeline.id, relation, &settled)
+        changes::settle(pipeline.id, relation, &settled, self.is_over_corpus)
     }
 
     /// Documents are counted, by their roots.

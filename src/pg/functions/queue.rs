@@ -6,6 +6,7 @@ use pgrx::datum::Interval;
 use pgrx::prelude::*;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::pg::catalog::derivation;
 use crate::pg::catalog::pipeline::{self, Pipeline, RefreshMode, owned};
 use crate::pg::catalog::view;
 use crate::pg::changes::keys::SourceKey;
@@ -32,7 +33,15 @@ const NO_SLOT: Duration = Duration::from_secs(3);
 #[pg_extern(sql = false)]
 fn rag_wait(pipeline: Option<&str>, timeout: Option<Interval>) -> bool {
     let timeout = duration(timeout).or_report();
-    waited_for(pipeline).and_then(|pipelines| wait(&pipelines, timeout)).or_report()
+    let waited = || -> Result<bool> {
+        let pipelines = waited_for(pipeline)?;
+        let is_done = wait(&pipelines, timeout)?;
+        if is_done {
+            sql::with_latest_snapshot(|| pipelines.iter().try_for_each(|it| remark_on_unmade(it)))?;
+        }
+        Ok(is_done)
+    };
+    waited().or_report()
 }
 
 #[pg_extern(sql = false)]
@@ -110,6 +119,22 @@ fn remark_on_own_changes(pipeline: &Pipeline) {
         let name = &pipeline.name;
         notice!("pipeline \"{name}\" finds what this transaction has changed once it is committed");
     }
+}
+
+/// Says what of a pipeline is still being made and has not been waited for.
+fn remark_on_unmade(name: &str) -> Result<()> {
+    let unmade = match pipeline::resolve(Some(name)) {
+        Ok(pipeline) => derivation::unfinished(pipeline.id)?,
+        Err(error) if error.kind() == ErrorKind::UndefinedObject => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    if !unmade.is_empty() {
+        let kinds = unmade.join(", ");
+        notice!(
+            "pipeline \"{name}\" finds all chunks, and what is made of them in the background is not waited for: {kinds}"
+        );
+    }
+    Ok(())
 }
 
 fn wait(pipelines: &[String], timeout: Duration) -> Result<bool> {

@@ -16,6 +16,7 @@ mod text;
 pub mod tree;
 mod walk;
 
+use std::cell::Cell;
 use std::collections::HashMap;
 
 use pgrx::prelude::*;
@@ -75,6 +76,8 @@ pub struct Search {
     walk: Option<EntityWalk>,
     /// Where summaries of many chunks are, if it may read any.
     tree: Option<Relation>,
+    /// Whether it has said that summaries are still being made.
+    has_remarked: Cell<bool>,
     /// What holds beside the filter of the options.
     condition: Option<Value>,
     /// Where the chunks are, if they are not here.
@@ -139,6 +142,7 @@ impl Search {
             representations,
             walk,
             tree,
+            has_remarked: Cell::new(false),
             condition: None,
             shards: SearchedShards::of(pipeline)?,
             asked: asked.clone(),

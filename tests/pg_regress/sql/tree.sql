@@ -9,6 +9,7 @@ INSERT INTO handbook VALUES (2, 'The canteen serves soup from noon.'), (3, NULL)
 SELECT rag_create_pipeline('handbook', 'body', options => '{"tree": true}');
 SELECT rag_create_pipeline('handbook', 'body', options => '{"tree": {"summary": "poem"}}');
 SELECT rag_create_pipeline('handbook', 'body', options => '{"tree": {"levels": 3}}');
+SELECT rag_create_pipeline('handbook', 'body', options => '{"tree": {"over": "chapter"}}');
 SELECT rag_create_pipeline('handbook', 'body', refresh => 'sync', options => '{"tree": {}}');
 SELECT rag_create_pipeline('handbook', 'body', options => '{"tree": {"llm": "writer"}}');
 SELECT rag_create_pipeline('handbook', 'body', options => '{"tree": {"summary": "llm"}}');
@@ -131,6 +132,62 @@ SELECT content FROM rag_summary('2');
 SELECT rag_alter_pipeline('handbook', chunking => '{"max_tokens": 60}');
 CALL rag_run('handbook');
 SELECT content FROM rag_summary('2');
+
+-- One tree over all documents, whatever the columns of the key; the key `over` alone changes nothing else.
+CREATE TABLE notice (place text, no integer, body text, PRIMARY KEY (place, no));
+INSERT INTO notice VALUES
+    ('canteen', 1, 'The canteen serves soup from noon. Lunch is paid for by card.'),
+    ('gate', 1, 'Bicycles stand behind the northern gate. Bicycles at the doors are taken away.'),
+    ('canteen', 2, 'The canteen closes at three. Dishes are brought back to the canteen.'),
+    ('gate', 2, 'Bicycles are lent at the northern gate. A lock comes with each bicycle.'),
+    ('gate', 3, 'Bicycles are lent at the northern gate. A lock comes with each bicycle.'),
+    ('hall', 1, NULL);
+SELECT rag_create_pipeline('notice', 'body', refresh => 'manual', options => '{"tree": {"over": "corpus"}}');
+CREATE FUNCTION read_of(question text) RETURNS text LANGUAGE sql
+RETURN (SELECT string_agg(c ->> 'content', ' | ') FROM rag_answer_details(question, 'notice') AS a, jsonb_array_elements(a.context) AS c WHERE c ? 'summary_id');
+CALL rag_run('notice');
+SELECT documents, cardinality(leaves) AS leaves, cardinality(children) AS children, level, is_root, embedding IS NOT NULL AS is_embedded
+FROM notice_rag_chunks_tree WHERE documents > 1;
+-- Neighbours are alike.
+SELECT string_agg(n.place, ' ' ORDER BY l.no) AS in_order
+FROM notice_rag_chunks_tree AS t CROSS JOIN unnest(t.leaves) WITH ORDINALITY AS l (hash, no)
+CROSS JOIN LATERAL (SELECT c.source_place AS place FROM notice_rag_chunks AS c WHERE c.content_hash = l.hash LIMIT 1) AS n
+WHERE t.documents > 1;
+SELECT count(*) AS documents, count(DISTINCT place) AS places FROM rag.tree_place;
+SELECT read_of('Summarise the notices.') = content AS is_read FROM notice_rag_chunks_tree WHERE documents > 1;
+UPDATE notice SET body = 'The canteen serves soup from eleven. Lunch is paid for by card.' WHERE place = 'canteen' AND no = 1;
+CALL rag_run('notice');
+SELECT documents, content LIKE '%eleven%' OR content NOT LIKE '%noon%' AS follows FROM notice_rag_chunks_tree WHERE documents > 1;
+DELETE FROM notice WHERE place = 'gate';
+CALL rag_run('notice');
+SELECT documents FROM notice_rag_chunks_tree WHERE documents > 1;
+SELECT rag_alter_pipeline('notice', options => '{"tree": {}}');
+CALL rag_run('notice');
+SELECT (SELECT count(*) FROM notice_rag_chunks_tree WHERE documents > 1) AS over_several, (SELECT count(*) FROM rag.tree_place) AS places;
+SELECT rag_alter_pipeline('notice', options => '{"tree": {"over": "corpus"}}');
+CALL rag_run('notice');
+SELECT documents FROM notice_rag_chunks_tree WHERE documents > 1;
+SELECT rag_drop_pipeline('notice');
+SELECT count(*) FROM rag.tree_place;
+DROP FUNCTION read_of;
+DROP TABLE notice;
+
+-- A question for the whole is told of trees that are still being made, once, and only where it would read them.
+CREATE TABLE memo (id integer PRIMARY KEY, body text);
+INSERT INTO memo SELECT n, format('Memo %s says that the mill is closed on day %s. It says so to all millers.', n, n) FROM generate_series(1, 3) AS n;
+SELECT rag_create_pipeline('memo', 'body', refresh => 'manual');
+CALL rag_run('memo');
+SELECT rag_alter_pipeline('memo', options => '{"tree": {}}');
+SET client_min_messages = notice;
+SELECT rag_wait('memo');
+SELECT count(*) FROM rag_answer_details('Summarise the memos on the mill.', 'memo');
+SELECT count(*) FROM rag_answer_details('When is the mill closed?', 'memo');
+CALL rag_run('memo');
+SELECT rag_wait('memo');
+SELECT count(*) FROM rag_answer_details('Summarise the memos on the mill.', 'memo');
+RESET client_min_messages;
+SELECT rag_drop_pipeline('memo');
+DROP TABLE memo;
 
 -- A key of several columns.
 CREATE TABLE part (book text, no integer, body text, PRIMARY KEY (book, no));

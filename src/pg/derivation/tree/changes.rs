@@ -4,6 +4,8 @@
 //! Whoever stores or deletes chunks leaves a mark, in the same transaction, and waits for nobody: marks are added, and
 //! forgotten by their numbers by who has seen them. A node is deleted once it is no root and no node is made of it.
 
+use std::collections::HashMap;
+
 use serde_json::{Value as Json, json};
 
 use super::lookup::{bytes, member};
@@ -16,6 +18,9 @@ use crate::pg::derivation::{counted, same_document};
 use crate::pg::server::role::as_superuser;
 use crate::pg::server::sql::{self, query, render};
 use crate::tree::MemberHash;
+
+/// What stands for the first chunk where all documents together are meant. Behind that of each document.
+pub(super) const CORPUS: i64 = i64::MAX;
 
 /// Candidates that are looked at together.
 const CANDIDATES: usize = 1000;
@@ -37,6 +42,8 @@ pub struct SettledDocument {
     pub(super) root: Option<MemberHash>,
     /// The numbers of the changes that the tree follows.
     pub(super) changes: Vec<i64>,
+    /// Of a corpus, where each document stands, by the hash of its key.
+    pub(super) places: Vec<(Vec<u8>, f64)>,
 }
 
 /// Whether a pipeline has trees that follow its chunks. Trees that have just been committed count, also where the
@@ -65,10 +72,28 @@ pub fn mark_documents_of(pipeline: &Pipeline, chunks: &[i64]) -> Result<()> {
 
 /// The roots of the trees of the documents of some chunks that the caller may read, as of when each tree was whole last.
 pub fn roots_of(pipeline: &Pipeline, chunks: &[i64]) -> Result<Vec<Vec<u8>>> {
-    let arguments = [pipeline.id.into(), first_chunks_of(pipeline, chunks)?.into()];
+    roots(pipeline, first_chunks_of(pipeline, chunks)?)
+}
+
+/// The root of the tree over the documents of a pipeline, as of when it was whole last, if there is one.
+pub fn root_of_corpus(pipeline: &Pipeline) -> Result<Vec<Vec<u8>>> {
+    roots(pipeline, vec![CORPUS])
+}
+
+fn roots(pipeline: &Pipeline, first_chunks: Vec<i64>) -> Result<Vec<Vec<u8>>> {
+    let arguments = [pipeline.id.into(), first_chunks.into()];
     as_superuser(|| {
         sql::rows(query!(tree_change.roots_of), &arguments, |row| sql::required(row.get(1)?))
     })
+}
+
+/// Whether a document of some chunks that the caller may read has no tree and is still to get one.
+pub fn are_unmade(pipeline: &Pipeline, chunks: &[i64]) -> Result<bool> {
+    let arguments = [pipeline.id.into(), first_chunks_of(pipeline, chunks)?.into()];
+    let found = as_superuser(|| {
+        sql::rows(query!(tree_change.unmade), &arguments, |row| sql::required(row.get::<i32>(1)?))
+    })?;
+    Ok(!found.is_empty())
 }
 
 /// The first chunk of the document of each of some chunks.
@@ -85,6 +110,7 @@ pub fn forget(pipeline: i32) -> Result<()> {
     let statements = [
         query!(tree_change.forget_changes),
         query!(tree_change.forget_roots),
+        query!(tree_change.forget_places),
         query!(tree_change.forget_candidates),
     ];
     as_superuser(|| {
@@ -100,7 +126,10 @@ pub(super) fn prepare(
     relation: &str,
 ) -> Result<Option<Json>> {
     let (template, llm) = trees.way();
-    let wanted = json!({"template": template, "llm": llm});
+    let mut wanted = json!({"template": template, "llm": llm});
+    if trees.is_over_corpus {
+        wanted["over"] = json!("corpus");
+    }
     if trees.state.as_ref() == Some(&wanted) {
         return Ok(None);
     }
@@ -117,7 +146,9 @@ pub(super) fn prepare(
     }
     let values = [("chunk_table", pipeline.chunk_table.sql.as_str())];
     let statement = render(query!(tree.first_chunks), &values);
-    mark(pipeline.id, &sql::rows(&statement, &[], |row| sql::required(row.get::<i64>(1)?))?)?;
+    let mut documents = sql::rows(&statement, &[], |row| sql::required(row.get::<i64>(1)?))?;
+    documents.extend(trees.is_over_corpus.then_some(CORPUS));
+    mark(pipeline.id, &documents)?;
     Ok(Some(wanted))
 }
 
@@ -131,6 +162,37 @@ pub(super) fn changed(pipeline: i32, after: i64, most: i64) -> Result<Vec<Change
     })?;
     let document = |(first_chunk, changes)| ChangedDocument { first_chunk, changes };
     Ok(found.into_iter().map(document).collect())
+}
+
+/// Whether another document than the corpus has changed.
+pub(super) fn have_documents_changed(pipeline: i32) -> Result<bool> {
+    let arguments = [pipeline.into(), CORPUS.into()];
+    let found = as_superuser(|| {
+        sql::rows(query!(tree_change.others), &arguments, |row| sql::required(row.get::<i32>(1)?))
+    })?;
+    Ok(!found.is_empty())
+}
+
+/// The documents that have a tree, by their first chunks, and their roots.
+pub(super) fn rooted(pipeline: i32) -> Result<(Vec<i64>, Vec<Vec<u8>>)> {
+    let arguments = [pipeline.into(), CORPUS.into()];
+    let found = as_superuser(|| {
+        sql::rows(query!(tree_change.rooted), &arguments, |row| {
+            let first_chunk = sql::required(row.get::<i64>(1)?)?;
+            Ok((first_chunk, sql::required(row.get::<Vec<u8>>(2)?)?))
+        })
+    })?;
+    Ok(found.into_iter().unzip())
+}
+
+/// Where the documents of a corpus stand, by the hashes of their keys.
+pub(super) fn places(pipeline: i32) -> Result<HashMap<Vec<u8>, f64>> {
+    let found = as_superuser(|| {
+        sql::rows(query!(tree_change.places), &[pipeline.into()], |row| {
+            Ok((sql::required(row.get(1)?)?, sql::required(row.get(2)?)?))
+        })
+    })?;
+    Ok(found.into_iter().collect())
 }
 
 /// How many documents have changed, as far as `most`.
@@ -163,10 +225,25 @@ fn add_all_as_candidates(pipeline: i32, relation: &str) -> Result<()> {
     }
 }
 
-/// Keeps the roots of documents whose trees are whole, and forgets that these have changed. To be called as the owner of
-/// the trees.
-pub(super) fn settle(pipeline: i32, relation: &str, documents: &[&SettledDocument]) -> Result<()> {
+/// Keeps the roots of documents whose trees are whole, and forgets that these have changed; where `is_over_corpus`, their
+/// corpus has. To be called as the owner of the trees.
+pub(super) fn settle(
+    pipeline: i32,
+    relation: &str,
+    documents: &[&SettledDocument],
+    is_over_corpus: bool,
+) -> Result<()> {
     let Some((old, new)) = as_superuser(|| keep_roots(pipeline, documents))? else { return Ok(()) };
+    let are_documents = documents.iter().any(|it| it.first_chunk != CORPUS);
+    if is_over_corpus && are_documents && !(old.is_empty() && new.is_empty()) {
+        mark(pipeline, &[CORPUS])?;
+    }
+    if let Some(corpus) = documents.iter().find(|it| it.first_chunk == CORPUS) {
+        let (documents, places): (Vec<&[u8]>, Vec<f64>) =
+            corpus.places.iter().map(|(document, place)| (document.as_slice(), *place)).unzip();
+        let arguments = [pipeline.into(), documents.into(), places.into()];
+        as_superuser(|| sql::execute(query!(tree_change.set_places), &arguments))?;
+    }
     add_candidates(pipeline, &old)?;
     set_roots(relation, &new, true)
 }

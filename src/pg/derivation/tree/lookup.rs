@@ -1,10 +1,11 @@
-//! Which nodes of a document's tree can be made now, and of what.
+//! Which nodes of a tree can be made now, and of what.
 
 use std::collections::{HashMap, HashSet};
 
 use pgrx::pg_sys::Oid;
 
-use super::changes::{ChangedDocument, SettledDocument};
+use super::changes::{CORPUS, ChangedDocument, SettledDocument};
+use super::ground::TreeGround;
 use super::{DocumentTrees, TreeNodeText};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::pipeline::Pipeline;
@@ -30,12 +31,14 @@ struct MemberTexts {
 
 /// The tables that trees are made of.
 pub(super) struct TreeTables<'a> {
+    pub(super) pipeline: &'a Pipeline,
     source: Oid,
     chunk_table: &'a str,
     tree: &'a str,
     same_document: String,
     /// In which template, and by which language model, nodes are to be written.
     way: (Option<&'a str>, Option<&'a str>),
+    pub(super) is_over_corpus: bool,
 }
 
 impl<'a> TreeTables<'a> {
@@ -47,14 +50,15 @@ impl<'a> TreeTables<'a> {
         let same_document = same_document(pipeline)?;
         let chunk_table = &pipeline.chunk_table.sql;
         let source = pipeline.source.oid;
-        Ok(TreeTables { source, chunk_table, tree, same_document, way: trees.way() })
+        let (way, is_over_corpus) = (trees.way(), trees.is_over_corpus);
+        Ok(TreeTables { pipeline, source, chunk_table, tree, same_document, way, is_over_corpus })
     }
 
-    fn render(&self, template: &str) -> String {
+    pub(super) fn render(&self, template: &str) -> String {
         render(template, &self.values())
     }
 
-    fn values(&self) -> [(&str, &str); 3] {
+    pub(super) fn values(&self) -> [(&str, &str); 3] {
         [
             ("chunk_table", self.chunk_table),
             ("tree", self.tree),
@@ -62,25 +66,31 @@ impl<'a> TreeTables<'a> {
         ]
     }
 
-    /// What is to be made of a document that has changed, or that its tree is whole: one of these at least.
+    /// What is to be made of a document that has changed, or that its tree is whole: one of these at least. Of the corpus
+    /// nothing as long as there is something to be made of a document.
     pub(super) fn items(&self, changed: ChangedDocument) -> Result<Vec<DerivationItem>> {
         let ChangedDocument { first_chunk, changes } = changed;
-        let leaves = self.leaves(first_chunk)?;
-        let has_tree = (1..=MOST_LEAVES).contains(&leaves.len());
-        let ready = if has_tree { self.ready(first_chunk, &leaves)? } else { Vec::new() };
+        let ground = match first_chunk {
+            CORPUS => self.corpus()?,
+            _ => Some(TreeGround::of_chunks(self.leaves(first_chunk)?)),
+        };
+        let Some(ground) = ground else { return Ok(Vec::new()) };
+        let has_tree = (1..=MOST_LEAVES).contains(&ground.leaves.len());
+        let ready = if has_tree { self.ready(first_chunk, &ground)? } else { Vec::new() };
         if !ready.is_empty() {
             return Ok(ready);
         }
-        let root = has_tree.then(|| node_hash(leaves.iter().map(|leaf| &leaf.hash)));
+        let root = has_tree.then(|| node_hash(ground.leaves.iter().map(|leaf| &leaf.hash)));
         let key = first_chunk.to_be_bytes().to_vec();
-        let settled = Some(SettledDocument { first_chunk, root, changes });
+        let places = ground.places;
+        let settled = Some(SettledDocument { first_chunk, root, changes, places });
         Ok(vec![DerivationItem { key, settled, ..DerivationItem::default() }])
     }
 
-    /// The nodes of a document that are not there and can be made now, since their children are there.
-    fn ready(&self, first_chunk: i64, leaves: &[TreeLeaf]) -> Result<Vec<DerivationItem>> {
+    /// The nodes of a tree that are not there and can be made now, since their children are there.
+    fn ready(&self, first_chunk: i64, ground: &TreeGround) -> Result<Vec<DerivationItem>> {
         let mut among = |asked: &[MemberHash]| self.known(asked);
-        let nodes = grow(leaves, &mut among, &mut look_around)?;
+        let nodes = grow(&ground.leaves, &mut among, &mut look_around)?;
         let hashes: Vec<MemberHash> = nodes.iter().map(|node| node.hash).collect();
         let there = self.made(&hashes)?;
         let mut seen = HashSet::new();
@@ -89,11 +99,13 @@ impl<'a> TreeTables<'a> {
             is_new && (node.level == 1 || node.children.iter().all(|it| there.contains(&it.hash)))
         };
         let ready: Vec<&TreeNode> = nodes.iter().filter(is_ready).collect();
-        let of_chunks = self.of_chunks(members(&ready, true))?;
-        let of_nodes = self.of_nodes(members(&ready, false))?;
+        let (of_chunks, of_nodes): (Vec<_>, Vec<_>) =
+            ready.iter().copied().partition(|node| ground.are_chunks() && node.level == 1);
+        let of_chunks = self.of_chunks(members(&of_chunks))?;
+        let of_nodes = self.of_nodes(members(&of_nodes))?;
         let item = |node: &TreeNode| {
-            let texts = if node.level == 1 { &of_chunks } else { &of_nodes };
-            item(first_chunk, node, leaves, texts)
+            let is_of_chunks = ground.are_chunks() && node.level == 1;
+            item(first_chunk, node, ground, if is_of_chunks { &of_chunks } else { &of_nodes })
         };
         Ok(ready.into_iter().map(item).collect())
     }
@@ -185,11 +197,10 @@ impl<'a> TreeTables<'a> {
     }
 }
 
-/// The children of some nodes, each once: of those of the lowest level, which are chunks, or of the others.
-fn members(nodes: &[&TreeNode], are_chunks: bool) -> Vec<MemberHash> {
-    let wanted = nodes.iter().filter(|node| (node.level == 1) == are_chunks);
+/// The children of some nodes, each once.
+fn members(nodes: &[&TreeNode]) -> Vec<MemberHash> {
     let children: HashSet<MemberHash> =
-        wanted.flat_map(|node| &node.children).map(|child| child.hash).collect();
+        nodes.iter().flat_map(|node| &node.children).map(|child| child.hash).collect();
     children.into_iter().collect()
 }
 
@@ -197,20 +208,21 @@ fn members(nodes: &[&TreeNode], are_chunks: bool) -> Vec<MemberHash> {
 fn item(
     first_chunk: i64,
     node: &TreeNode,
-    leaves: &[TreeLeaf],
+    ground: &TreeGround,
     texts: &MemberTexts,
 ) -> DerivationItem {
     let of_child = |child: &TreeChild| {
-        let before = child.leaves.start - node.leaves.start;
+        let before = ground.chunks(node.leaves.start..child.leaves.start).count();
         let found = texts.sentences.get(&child.hash).cloned().unwrap_or_default();
         found.into_iter().map(move |it| QuotedSentence { leaf: before + it.leaf, ..it })
     };
     let possible: Vec<QuotedSentence> = node.children.iter().flat_map(of_child).collect();
     let passages = node.children.iter().filter_map(|child| texts.passages.get(&child.hash));
     let text = TreeNodeText {
-        level: node.level,
-        is_root: node.leaves.len() == leaves.len(),
-        leaves: leaves[node.leaves.clone()].iter().map(|leaf| leaf.hash).collect(),
+        level: ground.level + node.level,
+        is_root: node.leaves.len() == ground.leaves.len(),
+        documents: if ground.are_chunks() { 1 } else { node.leaves.len() },
+        leaves: ground.chunks(node.leaves.clone()).copied().collect(),
         children: node.children.iter().map(|child| child.hash).collect(),
         sentences: digest(possible, MOST_SENTENCES, &mut look_around),
         passages: passages.cloned().collect(),

@@ -11,7 +11,7 @@ use crate::pg::catalog::{derivation, locking};
 use crate::pg::derivation::{check_refresh, table, writer_named};
 use crate::pg::server::sql::{self, query, render};
 use crate::tree::MOST_LEAVES;
-use crate::tree::options::{SummaryMethod, TreeOptions};
+use crate::tree::options::{SummaryMethod, TreeOptions, TreeScope};
 use crate::tree::written::{self, TEMPLATE};
 
 /// Has `option` hold for a pipeline of the caller, and for its successor: an object, or `false` or null for no trees.
@@ -87,6 +87,10 @@ fn is_written(option: &Json) -> Result<bool> {
     Ok(TreeOptions::read(option)?.is_some_and(|it| it.summary == SummaryMethod::Llm))
 }
 
+fn is_over_corpus(option: &Json) -> Result<bool> {
+    Ok(TreeOptions::read(option)?.is_some_and(|it| it.over == TreeScope::Corpus))
+}
+
 /// Says how many calls the summaries of all documents take, where a language model is to write them.
 fn announce_calls(pipeline: &Pipeline, option: &Json) -> Result<()> {
     if !is_written(option)? {
@@ -100,9 +104,15 @@ fn announce_calls(pipeline: &Pipeline, option: &Json) -> Result<()> {
             Ok((sql::required(row.get::<i64>(1)?)?, sql::required(row.get::<i64>(2)?)?))
         })
     })?;
-    let documents: i64 = lengths.iter().map(|(_, documents)| documents).sum();
-    let of_one = |chunks: i64| written::summaries(chunks as usize) as i64;
-    let calls: i64 = lengths.iter().map(|(chunks, documents)| of_one(*chunks) * documents).sum();
+    let all = || lengths.iter();
+    let of = |members: i64| written::summaries(members as usize) as i64;
+    let documents: i64 =
+        all().filter(|(chunks, _)| *chunks > 1).map(|(_, documents)| documents).sum();
+    let mut calls: i64 = all().map(|(chunks, documents)| of(*chunks) * documents).sum();
+    let chunks: i64 = all().map(|(chunks, documents)| chunks * documents).sum();
+    if is_over_corpus(option)? && chunks <= MOST_LEAVES as i64 {
+        calls += of(all().map(|(_, documents)| documents).sum());
+    }
     if calls > 0 {
         let (name, llm) = (&pipeline.name, option["llm"].as_str().unwrap_or_default());
         notice!(

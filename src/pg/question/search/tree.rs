@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use pgrx::notice;
+
 use super::Search;
 use super::filter_sql::FilterSql;
 use super::lookup::without_strict_order;
@@ -28,8 +30,8 @@ pub const WORDS: (&str, &str) = ("tree", "{\"tree\": {}}");
 /// Summaries that are read for an answer.
 const MOST_SUMMARIES: i64 = 3;
 
-/// A row of `above_found` of tree.sql: node, summary and similarity.
-type ChosenSummary = (Vec<u8>, String, f64);
+/// A row of `above_found` of tree.sql: node, summary, similarity and how many documents it covers.
+type ChosenSummary = (Vec<u8>, String, f64, i32);
 
 /// The table of summaries that a search may read; `None` if there is none, or the caller may not read it.
 ///
@@ -82,14 +84,27 @@ impl Search {
             return Ok(Some(Vec::new()));
         }
         let _owners = self.searched.check_owners(&[tree])?;
+        self.remark_on_unmade(found)?;
         let vector = Vector(vector.unwrap_or_default());
         let chosen = self.chosen(tree, &vector, found)?;
         let mut leaves = self.quoted(tree, &vector, &chosen)?;
-        let summaries = chosen.into_iter().filter_map(|(node, content, similarity)| {
-            let leaves = leaves.remove(&node)?;
-            Some(summary(&node, content, similarity, leaves))
+        let summaries = chosen.into_iter().filter_map(|chosen| {
+            let leaves = leaves.remove(&chosen.0)?;
+            Some(summary(chosen, leaves))
         });
         Ok(Some(summaries.collect()))
+    }
+
+    /// Says, once in a search, that documents that were found have no summaries yet.
+    fn remark_on_unmade(&self, found: &[i64]) -> Result<()> {
+        if !self.has_remarked.get() && changes::are_unmade(self.pipeline(), found)? {
+            self.has_remarked.set(true);
+            let name = &self.pipeline().name;
+            notice!(
+                "trees of pipeline \"{name}\" are still being made, and summaries of documents that were found are missing"
+            );
+        }
+        Ok(())
     }
 
     fn chosen(
@@ -109,13 +124,15 @@ impl Search {
             }
             Some(beam) => {
                 arguments.push(i64::from(beam).into());
+                arguments.push(changes::root_of_corpus(self.pipeline())?.into());
                 query!(tree.nearest_below)
             }
         };
         let statement = self.tree_statement(template, tree);
         let _order = without_strict_order();
         prepared::rows_planned_for_values(&statement, &arguments, |row| {
-            Ok((required(row.get(1)?)?, required(row.get(2)?)?, required(row.get(3)?)?))
+            let (node, content) = (required(row.get(1)?)?, required(row.get(2)?)?);
+            Ok((node, content, required(row.get(3)?)?, required(row.get(4)?)?))
         })
     }
 
@@ -168,9 +185,12 @@ impl Search {
 }
 
 /// A summary as an answer cites it.
-fn summary(node: &[u8], content: String, similarity: f64, leaves: Vec<Leaf>) -> Summary {
+fn summary((node, content, similarity, documents): ChosenSummary, leaves: Vec<Leaf>) -> Summary {
     // A number of 63 bits, by which two summaries are taken for one as rarely as never.
     let number = node.first_chunk().map_or(0, |bytes| i64::from_be_bytes(*bytes) & i64::MAX);
-    let title = leaves.first().map(|leaf| format!("summary of {}", leaf.span.source_key));
+    let title = match documents {
+        1 => leaves.first().map(|leaf| format!("summary of {}", leaf.span.source_key)),
+        _ => Some(format!("summary of {documents} documents")),
+    };
     Summary { summary_id: number, title, content, similarity: Some(similarity), leaves }
 }
