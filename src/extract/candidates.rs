@@ -12,6 +12,7 @@ use super::announcement::AnnouncedBy;
 use super::answer_type::{AnswerType, asked};
 use super::definition::{Definiendum, DefinitionWording};
 use super::enumeration::is_asked_for;
+use super::identifier::named_by;
 use super::markup::plain;
 use super::polarity::denies;
 use super::terms::{QuestionWords, compared, term_credit};
@@ -152,7 +153,8 @@ pub(super) struct UnitCandidate {
     pub closeness: f32,
     /// Whether it holds the kind of thing that is asked for; `None` if that is not known.
     pub fits: Option<bool>,
-    /// Whether it is shown with what it stands under: a date or a version is asked for and stands there, and not in the piece.
+    /// Whether it is shown with what it stands under, as the piece does not hold that: a date or a version that is asked for, or the
+    /// name of the option that it is about.
     pub is_headed: bool,
     /// By what it only announces what comes next, which is no part of it; `None` where it says something itself.
     pub announcement: Option<AnnouncedBy>,
@@ -282,12 +284,15 @@ impl UnitCandidate {
         self.is_of_asked_answer = above.is_asked;
     }
 
-    /// Where `above` says when or which version, and it does not itself, it is shown with that.
+    /// Where `above` says when, which version or of which option, and it does not itself, it is shown with that.
     fn take_headline(&mut self, question: &ParsedQuestion, above: &SharedLead, content: &str) {
-        if !above.has_when && !above.has_version {
+        if !above.has_when && !above.has_version && above.name.is_none() {
             return;
         }
-        let shown = words(&self.unit.shown(content));
+        let shown = self.unit.shown(content);
+        let is_nameless = |name: &String| !shown.to_lowercase().contains(name.as_str());
+        self.is_headed = above.name.as_ref().is_some_and(is_nameless);
+        let shown = words(&shown);
         let is_missing = |kind: AnswerType| kind.is_held_by(&shown, &question.words) == Some(false);
         if above.has_when && is_missing(AnswerType::Time)
             || above.has_version && is_missing(AnswerType::Number)
@@ -361,6 +366,8 @@ struct SharedLead {
     has_when: bool,
     /// Whether the question asks for a version, and a number stands there that the question has not.
     has_version: bool,
+    /// The name of the option or the like that it is, which the question has not.
+    name: Option<String>,
 }
 
 impl SharedLead {
@@ -390,6 +397,8 @@ impl SharedLead {
         self.has_version = question.asks_for_version
             && has_dotted_number(&text)
             && AnswerType::Number.is_held_by(&own, &question.words) == Some(true);
+        let is_new = |name: &String| !question.text.to_lowercase().contains(name.as_str());
+        self.name = range.and_then(|it| named_by(&source.content[it.clone()])).filter(is_new);
         self.range = range.cloned();
         self.credits = places.iter().map(|places| places.credit).collect();
         self.closeness = closeness(&places);

@@ -18,13 +18,21 @@ pub(super) fn whole_sentences(text: &str) -> Vec<Range<usize>> {
     let mut whole: Vec<Range<usize>> = Vec::new();
     for sentence in sentences(text) {
         match whole.last_mut() {
-            Some(last) if is_open(&text[last.clone()], &text[sentence.clone()]) => {
+            Some(last)
+                if is_open(&text[last.clone()], &text[sentence.clone()])
+                    || is_link(&text[..last.end], &text[last.end..]) =>
+            {
                 last.end = sentence.end;
             }
             _ => whole.push(sentence),
         }
     }
     whole
+}
+
+/// Whether `text` ends with the words of a link or a picture, and its address follows.
+fn is_link(text: &str, rest: &str) -> bool {
+    text.ends_with(']') && rest.starts_with('(')
 }
 
 /// Whether `text` ends within a tag, a link or code that ends in `next`.

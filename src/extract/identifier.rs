@@ -26,6 +26,31 @@ pub(super) fn known_share(question: &str, passages: &[ExtractPassage]) -> f32 {
     if names.iter().all(is_held) { 1.0 } else { UNKNOWN }
 }
 
+/// The name of the option, the setting, the function or the file whose `heading` this is, if it is nothing but that and what it
+/// takes: "`--delay [seconds]`". The text below it mostly says what it does without the name.
+pub(super) fn named_by(heading: &str) -> Option<String> {
+    let mut parts = heading.trim().trim_matches('*').trim_end_matches(':').split('`');
+    let (first, code) = (parts.next().unwrap_or_default(), parts.next());
+    let called = match code {
+        Some(code) if first.is_empty() => {
+            let beside = parts.step_by(2);
+            let is_alone = beside.flat_map(str::chars).all(|c| !c.is_alphabetic());
+            is_alone.then_some(code)?
+        }
+        Some(_) => return None,
+        None => first,
+    };
+    let ends = |c: char| c.is_whitespace() || matches!(c, ',' | '=' | '<' | '[' | '{' | '|');
+    let word = called.split(ends).next()?;
+    let name = if word.contains("()") { word } else { word.split('(').next()? };
+    let rest = called[name.len()..].trim_start();
+    let takes = rest.is_empty() || !rest.starts_with(char::is_alphabetic);
+    let is_path = name.len() > 2 && (name.starts_with('/') || name.starts_with("~/"));
+    let is_name = code.is_some() || takes && (is_identifier(name) || is_path);
+    let name = bare(name);
+    (is_name && name.contains(|c: char| c.is_ascii_alphabetic())).then_some(name)
+}
+
 /// The words of `question` that only programs have.
 fn identifiers(question: &str) -> impl Iterator<Item = &str> {
     let is_of_one =
@@ -81,6 +106,34 @@ mod tests {
             "",
         ] {
             assert!(found(question).is_empty(), "{question}");
+        }
+    }
+
+    #[test]
+    fn a_heading_names_what_programs_call_by_that() {
+        for (heading, name) in [
+            ("`--delay [seconds]`", "--delay"),
+            ("**`-q`, `--quiet`**", "-q"),
+            ("`delay`:", "delay"),
+            ("--no-stash", "--no-stash"),
+            ("-q, --quiet", "-q"),
+            ("Max_Connections (integer)", "max_connections"),
+            ("now()", "now"),
+            ("/etc/hosts", "/etc/hosts"),
+        ] {
+            assert_eq!(named_by(heading).as_deref(), Some(name), "{heading}");
+        }
+        for heading in [
+            "Use `--delay`",
+            "`delay` and `quiet`",
+            "work_mem is too small",
+            "Options",
+            "4.2.0 (2024-11-05)",
+            "`404`",
+            "/ or not",
+            "",
+        ] {
+            assert_eq!(named_by(heading), None, "{heading}");
         }
     }
 
