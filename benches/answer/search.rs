@@ -98,12 +98,20 @@ fn best(scores: &[f32], hidden: &HashSet<usize>) -> Vec<usize> {
     order
 }
 
+/// The words of a name such as `server.max_size`, as the product finds them; of any other word, the word.
+fn names(word: &str) -> impl Iterator<Item = &str> {
+    let is_part =
+        |part: &str| part.starts_with(char::is_alphabetic) && part.chars().nth(1).is_some();
+    let is_name = word.contains('.') && word.split('.').all(is_part);
+    word.split(move |sign| is_name && sign == '.')
+}
+
 /// Words cut short, and of scripts without spaces the pairs of characters.
 fn stems(text: &str) -> Vec<String> {
     let stem = |word: &str| word.to_lowercase().chars().take(STEM).collect();
     let stems = |part: &TextPart| -> Vec<String> {
         match part {
-            TextPart::Spaced(text) => text.unicode_words().map(stem).collect(),
+            TextPart::Spaced(text) => text.unicode_words().flat_map(names).map(stem).collect(),
             TextPart::Unspaced(run) => {
                 let pair = |bigram| match bigram {
                     Bigram::Pair(text) => Some(text.to_owned()),

@@ -17,6 +17,8 @@ pub(super) enum AnnouncedBy {
     Words,
     /// Nothing but the colon at its end, which may stand before what was cut off.
     Colon,
+    /// It says that something is said elsewhere.
+    Reference,
 }
 
 /// Whether `sentence` tells readers what they are about to read or do, and no more.

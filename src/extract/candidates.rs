@@ -12,6 +12,7 @@ use super::announcement::AnnouncedBy;
 use super::answer_type::{AnswerType, asked};
 use super::definition::{Definiendum, DefinitionWording};
 use super::enumeration::is_asked_for;
+use super::identifier::{AskedNames, named_by};
 use super::markup::plain;
 use super::polarity::denies;
 use super::terms::{QuestionWords, compared, term_credit};
@@ -119,6 +120,12 @@ const MOST_WORDS: usize = 2000;
 const VERSIONS: &str = "version versions versión versiones versione versioni versão versões versie wersja wersji \
     sürüm sürümde sürümü версия версии версию версій версії संस्करण";
 
+/// Words that ask where: what says where something is said answers them.
+const WHERE: &str = "where wo où dónde donde onde dove waar gdzie где де nerede πού कहाँ أين 어디";
+
+/// What asks where in languages that write no spaces.
+const UNSPACED_WHERE: [&str; 6] = ["哪里", "哪裡", "哪儿", "何处", "どこ", "どちら"];
+
 /// Words that ask why or who, of languages that write spaces.
 const REASONS_AND_PERSONS: &str = "why who whom whose warum weshalb wieso wer wen wem wessen pourquoi qui quién quiénes \
     perché chi porquê quem waarom dlaczego kto neden niçin kim почему зачем кто кого кому кем чому хто γιατί ποιος क्यों \
@@ -152,10 +159,13 @@ pub(super) struct UnitCandidate {
     pub closeness: f32,
     /// Whether it holds the kind of thing that is asked for; `None` if that is not known.
     pub fits: Option<bool>,
-    /// Whether it is shown with what it stands under: a date or a version is asked for and stands there, and not in the piece.
+    /// Whether it is shown with what it stands under, as the piece does not hold that: a date or a version that is asked for, or the
+    /// name of the option that it is about.
     pub is_headed: bool,
     /// By what it only announces what comes next, which is no part of it; `None` where it says something itself.
     pub announcement: Option<AnnouncedBy>,
+    /// Whether it is about something else than what the question names as programs do, by a name that another passage has.
+    pub lacks_name: bool,
     /// Where it defines the thing asked for, what it is without that.
     pub definition: Option<DefinitionCredit>,
     /// Whether it stands under the very question that is asked: all that does is the answer.
@@ -203,6 +213,10 @@ impl<'a> Candidates<'a> {
         let mut all = Vec::new();
         let mut of_passage = Vec::new();
         let mut passage_credits = Vec::new();
+        let names = AskedNames::of(&question.text, passages);
+        let asks_where =
+            question.words.iter().any(|word| WHERE.split(' ').any(|it| it == word.folded))
+                || UNSPACED_WHERE.iter().any(|it| question.text.contains(it));
         for (index, passage) in passages.iter().enumerate() {
             let start = all.len();
             let mut best = heading_credits(question, passage);
@@ -224,6 +238,11 @@ impl<'a> Candidates<'a> {
                 let is_of_asked_list = list.as_ref().is_some_and(|(_, is_asked)| *is_asked);
                 let mut candidate = UnitCandidate::read(question, index, passage, unit);
                 candidate.is_of_asked_list = is_of_asked_list;
+                let row = candidate.unit.is_row().then_some(candidate.reading.as_str());
+                candidate.lacks_name = names.are_missed_by(index, row);
+                if is_of_asked_list || asks_where {
+                    candidate.announcement.take_if(|it| *it == AnnouncedBy::Reference);
+                }
                 above.go_to(question, passage, candidate.unit.under.as_ref());
                 candidate.stand_under(&above);
                 candidate.take_headline(question, &above, passage.content);
@@ -266,6 +285,11 @@ impl<'a> Candidates<'a> {
 }
 
 impl UnitCandidate {
+    /// Whether it only says where something is said.
+    pub fn refers(&self) -> bool {
+        self.announcement == Some(AnnouncedBy::Reference)
+    }
+
     /// The heading that names what it defines, where it does so without the name.
     pub fn heading_of_definition(&self) -> Option<&str> {
         let definition = self.definition.as_ref()?;
@@ -282,12 +306,15 @@ impl UnitCandidate {
         self.is_of_asked_answer = above.is_asked;
     }
 
-    /// Where `above` says when or which version, and it does not itself, it is shown with that.
+    /// Where `above` says when, which version or of which option, and it does not itself, it is shown with that.
     fn take_headline(&mut self, question: &ParsedQuestion, above: &SharedLead, content: &str) {
-        if !above.has_when && !above.has_version {
+        if !above.has_when && !above.has_version && above.name.is_none() {
             return;
         }
-        let shown = words(&self.unit.shown(content));
+        let shown = self.unit.shown(content);
+        let is_nameless = |name: &String| !shown.to_lowercase().contains(name.as_str());
+        self.is_headed = above.name.as_ref().is_some_and(is_nameless);
+        let shown = words(&shown);
         let is_missing = |kind: AnswerType| kind.is_held_by(&shown, &question.words) == Some(false);
         if above.has_when && is_missing(AnswerType::Time)
             || above.has_version && is_missing(AnswerType::Number)
@@ -331,6 +358,7 @@ impl UnitCandidate {
             closeness: closeness(&places),
             fits: question.asked.is_held_by(&words, &question.words),
             is_headed: false,
+            lacks_name: false,
             definition: None,
             is_of_asked_answer: false,
             is_of_asked_list: false,
@@ -361,6 +389,8 @@ struct SharedLead {
     has_when: bool,
     /// Whether the question asks for a version, and a number stands there that the question has not.
     has_version: bool,
+    /// The name of the option or the like that it is, which the question has not.
+    name: Option<String>,
 }
 
 impl SharedLead {
@@ -390,6 +420,8 @@ impl SharedLead {
         self.has_version = question.asks_for_version
             && has_dotted_number(&text)
             && AnswerType::Number.is_held_by(&own, &question.words) == Some(true);
+        let is_new = |name: &String| !question.text.to_lowercase().contains(name.as_str());
+        self.name = range.and_then(|it| named_by(&source.content[it.clone()])).filter(is_new);
         self.range = range.cloned();
         self.credits = places.iter().map(|places| places.credit).collect();
         self.closeness = closeness(&places);
@@ -410,6 +442,11 @@ fn heading_credits(question: &ParsedQuestion, passage: &ExtractPassage) -> Vec<f
     question.terms.iter().map(|term| TermPlaces::of(term, &heading).credit).collect()
 }
 
+/// Whether `word` is the common noun of which the name `term` looks like the plural: no "window" is "Windows".
+fn is_other_thing(term: &Word, word: &Word) -> bool {
+    term.is_name && !word.is_name && term.folded.strip_suffix('s') == Some(word.folded.as_str())
+}
+
 /// Where a term stands in a text.
 struct TermPlaces {
     credit: f32,
@@ -421,7 +458,7 @@ impl TermPlaces {
         let mut places = TermPlaces { credit: 0.0, at: Vec::new() };
         for (index, word) in words.iter().enumerate() {
             let credit = term_credit(&term.folded, &word.folded);
-            if credit > 0.0 {
+            if credit > 0.0 && !is_other_thing(term, word) {
                 places.credit = places.credit.max(credit);
                 places.at.push(index);
             }

@@ -13,6 +13,7 @@ use std::cmp::Reverse;
 
 use super::antecedent::{Antecedent, antecedent};
 use super::candidates::{Candidates, UnitCandidate};
+use super::repetition::is_repeated;
 use super::units::Unit;
 use super::{ExtractOptions, ExtractPassage};
 use crate::embed::reader::SpanScores;
@@ -153,17 +154,20 @@ impl<'a> UnitChoice<'a> {
         candidate.unit.is_row() && self.chosen.iter().any(is_better)
     }
 
-    /// Whether it was chosen, as it stands, in other places with the same words, or as a part of more.
+    /// Whether it was chosen, as it stands, in other places with the same words or nearly so, or as a part of more.
     fn is_there(&self, index: usize) -> bool {
         let candidate = &self.candidates.all[index];
         let unit = shown(candidate);
         let text = |passage: usize, unit: &Unit| unit.shown(self.passages[passage].content);
         let own = text(candidate.passage, unit);
+        // Code may be what a piece has over another that says the same.
+        let has_code = unit.code(self.passages[candidate.passage].content).next().is_some();
         self.chosen.iter().any(|it| {
             let (one, other) = (it.unit.range(), unit.range());
             let overlaps =
                 it.passage == candidate.passage && one.start < other.end && other.start < one.end;
-            overlaps || text(it.passage, it.unit).contains(&own)
+            let said = text(it.passage, it.unit);
+            overlaps || said.contains(&own) || !has_code && is_repeated(&own, &said)
         })
     }
 

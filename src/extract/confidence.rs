@@ -112,7 +112,10 @@ impl ConfidenceSignals {
             let terms = question.terms.iter().zip(held);
             terms.filter(|(term, _)| counts(term)).map(|(_, credit)| 1.0 - credit).sum()
         };
-        let looked_at = scores.iter().enumerate().filter(|it| similarities.is_looked_at(it.0));
+        // What only says where the answer stands is no piece that this one could stand out from.
+        let tells =
+            |index: usize| similarities.is_looked_at(index) && !candidates.all[index].refers();
+        let looked_at = scores.iter().enumerate().filter(|it| tells(it.0));
         let looked_at: Vec<f32> = looked_at.map(|(_, score)| *score).collect();
         let scored = if looked_at.is_empty() { scores } else { &looked_at };
         ConfidenceSignals {
@@ -181,7 +184,9 @@ impl CloserLook {
         let best = best_first(scores)[0];
         let own = &candidates.all[best];
         let by = match similarities.span_scores[best] {
-            Some(scores) => LookedBy::Reader(ReaderSignals::gather(similarities, &scores)),
+            Some(scores) => {
+                LookedBy::Reader(ReaderSignals::gather(candidates, similarities, &scores))
+            }
             None => LookedBy::Words(WordSignals::gather(candidates, similarities, best)?),
         };
         let is_other = |index: usize| {
@@ -201,8 +206,14 @@ impl CloserLook {
 
 impl ReaderSignals {
     /// `own` is what the reader says of the best candidate.
-    fn gather(similarities: &Similarities, own: &SpanScores) -> ReaderSignals {
-        let all = similarities.span_scores.iter().flatten();
+    fn gather(
+        candidates: &Candidates,
+        similarities: &Similarities,
+        own: &SpanScores,
+    ) -> ReaderSignals {
+        let all = candidates.all.iter().zip(&similarities.span_scores);
+        let all =
+            all.filter(|(candidate, _)| !candidate.refers()).filter_map(|(_, it)| it.as_ref());
         ReaderSignals {
             evidence: log_sum(all.clone().map(|it| it.evidence)),
             answer: log_sum(all.map(|it| it.answer)),

@@ -7,6 +7,8 @@
 use std::ops::Range;
 
 use super::blocks::trim;
+use super::part::PartKind;
+use super::reference::is_reference;
 use crate::text::sentence::sentences;
 
 /// Longest unit in bytes. Text that goes on for longer without a full stop is cut where a
@@ -18,13 +20,31 @@ pub(super) fn whole_sentences(text: &str) -> Vec<Range<usize>> {
     let mut whole: Vec<Range<usize>> = Vec::new();
     for sentence in sentences(text) {
         match whole.last_mut() {
-            Some(last) if is_open(&text[last.clone()], &text[sentence.clone()]) => {
+            Some(last)
+                if is_open(&text[last.clone()], &text[sentence.clone()])
+                    || is_link(&text[..last.end], &text[last.end..]) =>
+            {
                 last.end = sentence.end;
             }
             _ => whole.push(sentence),
         }
     }
-    whole
+    let parts = |it: Range<usize>| match reference_in(&text[it.clone()]) {
+        Some(at) => vec![it.start..it.start + at - 1, it.start + at..it.end],
+        None => vec![it],
+    };
+    whole.into_iter().flat_map(parts).collect()
+}
+
+/// Where in `sentence` another one begins that only says where something is said: in a small letter, as its page is called so.
+fn reference_in(sentence: &str) -> Option<usize> {
+    let begins = |at: &usize| is_reference(&sentence[*at..], &PartKind::Sentence);
+    sentence.match_indices(". [").map(|(at, _)| at + 2).find(begins)
+}
+
+/// Whether `text` ends with the words of a link or a picture, and its address follows.
+fn is_link(text: &str, rest: &str) -> bool {
+    text.ends_with(']') && rest.starts_with('(')
 }
 
 /// Whether `text` ends within a tag, a link or code that ends in `next`.

@@ -18,12 +18,74 @@ pub(super) fn known_share(question: &str, passages: &[ExtractPassage]) -> f32 {
     if names.is_empty() {
         return 1.0;
     }
-    let texts: Vec<String> = passages
-        .iter()
-        .map(|it| format!("{}\n{}", it.heading.unwrap_or_default(), it.content).to_lowercase())
-        .collect();
+    let texts = texts(passages);
     let is_held = |name: &String| texts.iter().any(|text| text.contains(name.as_str()));
     if names.iter().all(is_held) { 1.0 } else { UNKNOWN }
+}
+
+/// What a question names as programs do, and which passages have these names.
+pub(super) struct AskedNames {
+    /// The names that some passage has.
+    known: Vec<String>,
+    /// For each passage, whether it has all of them.
+    are_held: Vec<bool>,
+}
+
+impl AskedNames {
+    /// Looks for the names of `question` in `passages` and their headings.
+    pub fn of(question: &str, passages: &[ExtractPassage]) -> AskedNames {
+        let names: Vec<String> = identifiers(question).map(bare).collect();
+        if names.is_empty() {
+            return AskedNames { known: names, are_held: vec![true; passages.len()] };
+        }
+        let texts = texts(passages);
+        let is_known = |name: &String| texts.iter().any(|text| text.contains(name.as_str()));
+        let known: Vec<String> = names.into_iter().filter(is_known).collect();
+        let has_all = |text: &String| known.iter().all(|name| text.contains(name.as_str()));
+        let are_held = texts.iter().map(has_all).collect();
+        AskedNames { known, are_held }
+    }
+
+    /// Whether a piece of the passage at `index` is about something else: the passage lacks a name that another one has, or
+    /// the piece is the `row` of a table, each of which is about one thing, and lacks it itself.
+    pub fn are_missed_by(&self, index: usize, row: Option<&str>) -> bool {
+        let lacks = |text: String| !self.known.iter().all(|name| text.contains(name.as_str()));
+        !self.are_held[index]
+            || !self.known.is_empty() && row.is_some_and(|it| lacks(it.to_lowercase()))
+    }
+}
+
+/// The passages with their headings, in lower case.
+fn texts(passages: &[ExtractPassage]) -> Vec<String> {
+    let text = |it: &ExtractPassage| {
+        format!("{}\n{}", it.heading.unwrap_or_default(), it.content).to_lowercase()
+    };
+    passages.iter().map(text).collect()
+}
+
+/// The name of the option, the setting, the function or the file whose `heading` this is, if it is nothing but that and what it
+/// takes: "`--delay [seconds]`". The text below it mostly says what it does without the name.
+pub(super) fn named_by(heading: &str) -> Option<String> {
+    let mut parts = heading.trim().trim_matches('*').trim_end_matches(':').split('`');
+    let (first, code) = (parts.next().unwrap_or_default(), parts.next());
+    let called = match code {
+        Some(code) if first.is_empty() => {
+            let beside = parts.step_by(2);
+            let is_alone = beside.flat_map(str::chars).all(|c| !c.is_alphabetic());
+            is_alone.then_some(code)?
+        }
+        Some(_) => return None,
+        None => first,
+    };
+    let ends = |c: char| c.is_whitespace() || matches!(c, ',' | '=' | '<' | '[' | '{' | '|');
+    let word = called.split(ends).next()?;
+    let name = if word.contains("()") { word } else { word.split('(').next()? };
+    let rest = called[name.len()..].trim_start();
+    let takes = rest.is_empty() || !rest.starts_with(char::is_alphabetic);
+    let is_path = name.len() > 2 && (name.starts_with('/') || name.starts_with("~/"));
+    let is_name = code.is_some() || takes && (is_identifier(name) || is_path);
+    let name = bare(name);
+    (is_name && name.contains(|c: char| c.is_ascii_alphabetic())).then_some(name)
 }
 
 /// The words of `question` that only programs have.
@@ -81,6 +143,34 @@ mod tests {
             "",
         ] {
             assert!(found(question).is_empty(), "{question}");
+        }
+    }
+
+    #[test]
+    fn a_heading_names_what_programs_call_by_that() {
+        for (heading, name) in [
+            ("`--delay [seconds]`", "--delay"),
+            ("**`-q`, `--quiet`**", "-q"),
+            ("`delay`:", "delay"),
+            ("--no-stash", "--no-stash"),
+            ("-q, --quiet", "-q"),
+            ("Max_Connections (integer)", "max_connections"),
+            ("now()", "now"),
+            ("/etc/hosts", "/etc/hosts"),
+        ] {
+            assert_eq!(named_by(heading).as_deref(), Some(name), "{heading}");
+        }
+        for heading in [
+            "Use `--delay`",
+            "`delay` and `quiet`",
+            "work_mem is too small",
+            "Options",
+            "4.2.0 (2024-11-05)",
+            "`404`",
+            "/ or not",
+            "",
+        ] {
+            assert_eq!(named_by(heading), None, "{heading}");
         }
     }
 

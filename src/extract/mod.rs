@@ -10,6 +10,7 @@
 //! ```text
 //! directive        is this line one for a site generator?
 //! announcement     does a sentence only say what comes next?
+//! reference        does it only say where something is said?
 //! blocks           content → paragraphs, items, rows, code, headings
 //! title            does a line name what stands below it?
 //! units            → pieces that can be evidence
@@ -30,6 +31,7 @@
 //! polarity         does the best say the opposite of what is asked?
 //! confidence       does any?
 //! identifier       is what the question names by its spelling there at all?
+//! repetition       does one say what another says?
 //! choice           the pieces of the answer
 //! antecedent       does one stand without the one before it?
 //! wording          the answer's text
@@ -59,6 +61,8 @@ mod nearest;
 mod observation;
 mod part;
 mod polarity;
+mod reference;
+mod repetition;
 mod score;
 mod similarity;
 mod terms;

@@ -17,6 +17,7 @@
 
 use std::cmp::Ordering;
 
+use super::announcement::AnnouncedBy;
 use super::candidates::{Candidates, UnitCandidate};
 use super::similarity::Similarities;
 use super::word_similarity::{Matches, matches};
@@ -32,6 +33,12 @@ const DEFINITION: f32 = 3.0;
 
 /// Log odds that are taken from what only says what comes next, as it repeats the words of the question and answers nothing.
 const ANNOUNCEMENT: f32 = 6.0;
+
+/// Log odds that are taken from what only says where something is said: it is the question over again, and never its answer.
+const REFERENCE: f32 = 12.0;
+
+/// Log odds that are taken from what is about something else than the question names, where a passage has the name.
+const NAMELESS: f32 = 3.0;
 
 /// What speaks for a candidate.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -143,7 +150,12 @@ pub(super) fn scores(
         let is_asked_list = candidate.is_of_asked_list && candidates.question.definiendum.is_some();
         let defines = candidate.definition.is_some() || is_asked_list;
         *score += if defines { DEFINITION } else { 0.0 };
-        *score -= if candidate.announcement.is_some() { ANNOUNCEMENT } else { 0.0 };
+        *score -= match candidate.announcement {
+            Some(AnnouncedBy::Reference) => REFERENCE,
+            Some(AnnouncedBy::Words | AnnouncedBy::Colon) => ANNOUNCEMENT,
+            None => 0.0,
+        };
+        *score -= if candidate.lacks_name { NAMELESS } else { 0.0 };
     }
     scores
 }

@@ -3,6 +3,7 @@
 mod definition;
 mod gain;
 mod layout;
+mod manual;
 mod reader;
 
 use std::hash::{DefaultHasher, Hash, Hasher};

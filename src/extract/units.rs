@@ -18,6 +18,7 @@ use super::blocks::{BlockKind, TextBlock, blocks, trim};
 use super::cut::{LONGEST_UNIT, cut_long, whole_sentences};
 use super::markup::between_block_tags;
 use super::part::{PartKind, UnitPart, is_unwrapped, is_usage};
+use super::reference::{is_navigation, is_reference};
 use super::title::{is_heading, is_option, option_title, title};
 use crate::text::line::ends_with_colon;
 use crate::text::sentence::is_question;
@@ -102,10 +103,15 @@ impl Unit {
     }
 
     /// By what it only announces what is not part of it: it tells readers what they are about to read, or ends with a colon,
-    /// and nothing behind it belongs to it.
+    /// and nothing behind it belongs to it; or it says where something else is said, be it shown with a heading or not.
     pub fn announcement(&self, content: &str) -> Option<AnnouncedBy> {
-        let [only] = &self.parts[..] else { return None };
-        announced_by(&content[only.range.clone()])
+        let refers = |it: &UnitPart| is_reference(&content[it.range.clone()], &it.kind);
+        match &self.parts[..] {
+            [only] if refers(only) => Some(AnnouncedBy::Reference),
+            [only] => announced_by(&content[only.range.clone()]),
+            [_, last] if refers(last) => Some(AnnouncedBy::Reference),
+            _ => None,
+        }
     }
 
     /// What is judged, in one line without markup: the lead, then what is shown.
@@ -483,15 +489,4 @@ pub(super) fn joint(text: &str, index: usize) -> &'static str {
         (true, 1) => ": ",
         (true, _) => "; ",
     }
-}
-
-/// Whether an item of a list is a link and no more, to a place in its own document or with a question for its name:
-/// it says where an answer stands.
-fn is_navigation(item: &str) -> bool {
-    let link = item.strip_prefix('[').and_then(|it| it.trim_end_matches('.').strip_suffix(')'));
-    let parts = link.and_then(|link| link.split_once("]("));
-    parts.is_some_and(|(name, address)| {
-        let is_one = !name.contains(['[', ']']) && !address.contains(['(', ')', ' ']);
-        is_one && (address.starts_with('#') || name.ends_with(['?', '？', '؟']))
-    })
 }

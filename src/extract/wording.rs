@@ -40,21 +40,21 @@ pub(super) fn word(
         one.last + 1 == next.first && one.passage == next.passage
     };
     let mut answer = AnswerText::default();
+    let mut headline = None;
     for group in chosen.chunk_by(together) {
         let passage = &passages[group[0].passage];
         answer.number = passage.number;
         // Where a piece is shown with its heading, one under another is, too, or it would be read under the first.
         let has_headline = group.iter().any(|it| it.is_headed);
-        let mut headline = None;
         for chosen in group {
             let mut pieces = pieces(chosen.unit, passage.content, format);
             let above = chosen.unit.under.as_ref().filter(|_| has_headline);
-            let above = above.filter(|it| headline != Some(*it));
-            if let Some(above) = above {
-                let heading = &passage.content[above.clone()];
+            let above = above.map(|it| (chosen.passage, it));
+            if let Some((_, above)) = above.filter(|_| above != headline) {
+                let heading = passage.content[above.clone()].trim_end_matches(':');
                 pieces = headed(quoted_sentence(heading, format), pieces);
-                headline = Some(above);
             }
+            headline = above;
             pieces.into_iter().for_each(|piece| answer.add(piece));
         }
         answer.cite();

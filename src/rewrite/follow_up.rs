@@ -17,6 +17,7 @@ use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::condense::PastTurn;
+use crate::text::function_word::is_function_word_of;
 use crate::text::language::{NaturalLanguage, is_function_word, language};
 use crate::text::words::{Word, each_word};
 
@@ -43,13 +44,37 @@ const POINTING: &[(NaturalLanguage, &str)] = &[
     (NaturalLanguage::Italian, "essa esse essi esso questo sua sue suo suoi"),
     (NaturalLanguage::Dutch, "daarmee daarvan die dit hij hun zij zijn"),
     (NaturalLanguage::Portuguese, "ela elas ele eles isso seu seus sua suas"),
+    (
+        NaturalLanguage::Polish,
+        "on ona one oni ono jego jej ich im nim nią nimi niego niej nich go ją tego tej tych tym to ten ta te tam wtedy",
+    ),
+    (
+        NaturalLanguage::Russian,
+        "он она оно они его её ее их ему ей им ним ней ними нём нем него неё нее них это этот эта эти этого этой этому \
+         этом этим этих там тогда такой такая",
+    ),
+    (
+        NaturalLanguage::Ukrainian,
+        "він вона воно вони його її їх йому їй їм ним нею ними ньому ній них нього неї це цей ця ці цього цієї цьому цим \
+         цих там тоді",
+    ),
+    (
+        NaturalLanguage::Turkish,
+        "o onun ona onu onda ondan onlar onların bu bunun buna bunu bunlar orada",
+    ),
 ];
 
 /// Words that join a question to the one before it.
-const JOINING: &str = "and but or und aber oder et mais ou y pero o e ma mas en maar of";
+const JOINING: &str = "and but or und aber oder et mais ou y pero o e ma mas en maar of ale oraz и а но или і й та але чи peki";
+
+/// Words that do so in one language and begin a question of its own in another.
+const JOINING_IN_ONE: &[(NaturalLanguage, &str)] =
+    &[(NaturalLanguage::Polish, "a i"), (NaturalLanguage::Turkish, "ya ve")];
 
 /// How questions begin that only name something else.
-const OPENINGS: [&str; 12] = [
+const OPENINGS: [&str; 18] = [
+    "a co z",
+    "co z",
     "how about",
     "que dire de",
     "qu'en est il",
@@ -62,16 +87,21 @@ const OPENINGS: [&str; 12] = [
     "wie ist es",
     "wie sieht es",
     "wie steht es",
+    "що щодо",
+    "як щодо",
+    "что насчет",
+    "что насчёт",
 ];
 
 /// Verbs that questions are made with: without one, a question of function words says nothing of its own.
 const VERBS: &str = "am is are was were do does did has have had can could may must should will would ist sind war \
     waren hat haben hatte kann können muss müssen darf soll wird werden gibt est sont était fait faut peut es son \
-    está están hay è sono ha é são tem is zijn heeft kan";
+    está están hay è sono ha é são tem is zijn heeft kan jest są był była było były ma mają można trzeba есть был была было \
+     были можно нужно надо є був була було були можна треба";
 
 /// Words by which a question says that it asks the same again.
 const REPEATING: &str = "again also apply applies else goes instead now same then too auch denn genauso gilt jetzt \
-    nun sieht steht wieder aussi también anche ook também";
+    nun sieht steht wieder aussi también anche ook também też także również тоже также насчёт насчет теж також щодо";
 
 const ARTICLES: &str = "the a an der die das dem den des ein eine einem einen einer le la les l un une el los las \
     una il lo gli i de het een o os as um uma";
@@ -160,7 +190,7 @@ impl<'a> ReadQuestion<'a> {
         !self.mentions.is_empty()
             && content.is_empty()
             && (begins
-                || self.joins()
+                || self.joins(spoken)
                 || self.points(spoken).is_some()
                 || !folded.iter().any(|word| is_one_of(VERBS, word)))
     }
@@ -168,11 +198,11 @@ impl<'a> ReadQuestion<'a> {
     fn leans(&self, content: &[&str], spoken: Option<NaturalLanguage>) -> bool {
         let is_short = content.len() + self.mentions.len() <= FEW_WORDS;
         let names_its_own = self.mentions.iter().any(|it| it.kind != MentionKind::Noun);
-        self.points(spoken).is_some() || self.joins() || is_short && !names_its_own
+        self.points(spoken).is_some() || self.joins(spoken) || is_short && !names_its_own
     }
 
-    fn joins(&self) -> bool {
-        self.folded().next().is_some_and(|word| is_one_of(JOINING, word))
+    fn joins(&self, spoken: Option<NaturalLanguage>) -> bool {
+        self.folded().next().is_some_and(|word| is_joining(word, spoken))
     }
 
     /// Where the first word stands that stands for something said before.
@@ -332,8 +362,14 @@ fn words_of(
 fn is_frame(word: &str, spoken: Option<NaturalLanguage>) -> bool {
     is_function_word(NaturalLanguage::English, word)
         || spoken.is_some_and(|spoken| is_function_word(spoken, word))
+        || !word.is_ascii() && is_function_word_of(word, spoken)
         || is_one_of(REPEATING, word)
-        || is_one_of(JOINING, word)
+        || is_joining(word, spoken)
+}
+
+fn is_joining(word: &str, spoken: Option<NaturalLanguage>) -> bool {
+    let mut of_spoken = JOINING_IN_ONE.iter().filter(|(language, _)| Some(*language) == spoken);
+    is_one_of(JOINING, word) || of_spoken.any(|(_, list)| is_one_of(list, word))
 }
 
 fn is_one_of(list: &str, word: &str) -> bool {
@@ -397,6 +433,29 @@ mod tests {
         behind("How heavy is the K100?", "Is it the same for the S200?", "How heavy is the S200?");
         behind("How heavy is the Galaxy S200?", "And the S300?", "How heavy is the Galaxy S300?");
         behind("How heavy is the K100?", "And the Falcon?", "How heavy is the Falcon?");
+    }
+
+    #[test]
+    fn what_follows_is_told_in_slavic_languages() {
+        let before = "Сколько стоит клавиатура K100?";
+        behind(before, "А S200?", "Сколько стоит клавиатура S200?");
+        behind(before, "Что насчёт S200?", "Сколько стоит клавиатура S200?");
+        behind(before, "И как долго работает её батарея?", "K100 И как долго работает её батарея?");
+        let office = "Когда открывается контора в Бремене?";
+        behind(office, "А в Берлине?", "Когда открывается контора в Берлине?");
+        behind(office, "Кто ей владеет?", "открывается контора бремене Кто ей владеет?");
+        behind("Скільки коштує K100?", "А S200?", "Скільки коштує S200?");
+        behind("Ile kosztuje K100?", "A S200?", "Ile kosztuje S200?");
+        behind("Ile kosztuje K100?", "Co z S200?", "Ile kosztuje S200?");
+        behind(
+            "Ile kosztuje K100?",
+            "I jak długo działa bateria?",
+            "K100 I jak długo działa bateria?",
+        );
+        behind("Gdzie jest biuro w Bremie?", "I w Berlinie?", "Gdzie jest biuro w Berlinie?");
+        // What stands by itself in one language joins in another.
+        behind(before, "Когда открывается контора?", "Когда открывается контора?");
+        behind("How heavy is the K100?", "I need a printer today.", "I need a printer today.");
     }
 
     #[test]

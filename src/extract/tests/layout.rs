@@ -276,6 +276,26 @@ fn a_heading_that_says_when_is_quoted_with_what_it_says_that_of() {
 }
 
 #[test]
+fn an_option_that_the_heading_names_is_quoted_with_what_is_said_of_it() {
+    let page = "## `--no-stash [name]`\n\nA backup is made by default. Leaves the copy of the state out.\n\n\
+        ## `--quiet`\n\nSays less of what is done by the program.";
+    let said = "Leaves the copy of the state out. [1]";
+    let named = format!("--no-stash [name]: {said}");
+    check("How do I leave the copy of the state out?", &[page], &named);
+    check("Does --no-stash leave the copy of the state out?", &[page], said);
+    let naming = "## `--no-stash`\n\nWith --no-stash there is no copy of the state.";
+    let said = "With --no-stash there is no copy of the state. [1]";
+    check("How do I leave the copy of the state out?", &[naming], said);
+}
+
+#[test]
+fn pictures_with_links_are_no_evidence() {
+    let badges = "[![npm version](https://example.org/b.svg)](https://example.org/c)\n\
+        [![Backers of it](https://example.org/d.svg)](#backers)";
+    assert_eq!(units(badges), []);
+}
+
+#[test]
 fn words_are_whole_that_were_parted_at_the_end_of_a_line() {
     check(
         "How many threads does the compressor use?",
