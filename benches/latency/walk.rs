@@ -1,13 +1,15 @@
 //! What a walk over the graph adds to a question.
 
+use std::collections::HashSet;
 use std::ops::Range;
 use std::time::Instant;
 
-use pg_rag::graph::{EntityMention, ExtractorKind, NamingText};
+use pg_rag::graph::{EntityMention, ExtractorKind, MOST_ENTITIES, NamingText};
 use postgres::{Client, Row, Statement};
 
 use crate::cluster::Cluster;
 use crate::report::{Report, Table};
+use crate::settings::Settings;
 use crate::{Result, WARM_UP, percentile};
 
 /// A search without a walk and one with it.
@@ -17,13 +19,13 @@ const OPTIONS: [&str; 2] = [r#"{"retrieve": {"graph": "off"}}"#, r#"{"retrieve":
 pub fn measure(
     cluster: &Cluster,
     questions: &[String],
-    count: usize,
+    settings: &Settings,
     report: &mut Report,
 ) -> Result<()> {
-    grow(&mut cluster.connect(), report)?;
+    grow(&mut cluster.connect(), settings.dense, report)?;
     let mut embeds = cluster.connect();
     let mut sides = [Side::start(cluster)?, Side::start(cluster)?];
-    for (number, question) in questions.iter().take(WARM_UP + count).enumerate() {
+    for (number, question) in questions.iter().take(WARM_UP + settings.questions).enumerate() {
         // From then on ragd knows its vector, whoever asks.
         embeds.query("SELECT rag_embed($1)", &[question])?;
         for place in [number % 2, 1 - number % 2] {
@@ -39,7 +41,7 @@ pub fn measure(
 
 /// Gives the pipeline a graph. The extractor is asked here for what chunks name, as the pipeline would ask it: that reads
 /// each row again, which takes minutes for 100,000 and half an hour for a million.
-fn grow(client: &mut Client, report: &mut Report) -> Result<()> {
+fn grow(client: &mut Client, dense: usize, report: &mut Report) -> Result<()> {
     let alter =
         r#"SELECT rag_alter_pipeline('doc', options => '{"graph": {"entities": "rules"}}')"#;
     client.batch_execute(alter)?;
@@ -54,7 +56,7 @@ fn grow(client: &mut Client, report: &mut Report) -> Result<()> {
         let Some(row) = rows.last() else { break };
         last = row.get(0);
         chunks += rows.len();
-        mentions += keep_named(client, &rows)?;
+        mentions += keep_named(client, &rows, dense)?;
     }
     client.batch_execute("RESET session_replication_role")?;
     client.batch_execute("VACUUM (ANALYZE) doc_rag_chunks")?;
@@ -68,14 +70,28 @@ fn grow(client: &mut Client, report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-/// Keeps what these chunks name; how many mentions that are.
-fn keep_named(client: &mut Client, chunks: &[Row]) -> Result<u64> {
+/// Keeps what these chunks name, each as if it named what the next ones name, too, `dense` of them together; how many
+/// mentions that are.
+fn keep_named(client: &mut Client, chunks: &[Row], dense: usize) -> Result<u64> {
     let extractor = ExtractorKind::Rules.extractor();
-    let mut found: Vec<(i64, EntityMention)> = Vec::new();
-    for chunk in chunks {
+    let named_in = |chunk: &Row| {
         let text = NamingText { content: chunk.get(1), ..NamingText::default() };
-        let named = extractor.mentions(&text, &mut || {});
-        found.extend(named.into_iter().map(|mention| (chunk.get(0), mention)));
+        extractor.mentions(&text, &mut || {})
+    };
+    let named: Vec<Vec<EntityMention>> = chunks.iter().map(named_in).collect();
+    let mut found: Vec<(i64, EntityMention)> = Vec::new();
+    for (at, chunk) in chunks.iter().enumerate() {
+        let mut known = HashSet::new();
+        for near in 0..dense {
+            let all = named[(at + near) % chunks.len()].iter();
+            let new = all.filter(|mention| known.insert(mention.norm.as_str()));
+            // Others' places are none in this chunk.
+            let here = |it: &EntityMention| match near {
+                0 => it.clone(),
+                _ => EntityMention { span: None, ..it.clone() },
+            };
+            found.extend(new.take(MOST_ENTITIES).map(|mention| (chunk.get(0), here(mention))));
+        }
     }
     let place = |of: fn(&Range<u32>) -> u32| -> Vec<Option<i32>> {
         found.iter().map(|(_, it)| it.span.as_ref().map(|span| of(span) as i32)).collect()

@@ -22,7 +22,7 @@ const CREATE: &str = "SELECT rag_create_pipeline('band', 'body', options => '{\"
 const CREATE_SAYING: &str = "SELECT rag_create_pipeline('band', 'body', metadata => ARRAY['tenant'], options => '{\"graph\": {\"entities\": \"rules\", \"relations\": {\"tenant\": \"plays_for\"}}}')";
 
 /// Random changes that are made; the setting of the environment makes them more.
-const CHANGES: u64 = 100;
+const CHANGES: u64 = 200;
 
 /// What texts say, some of it in several ways, and of whom.
 const SENTENCES: [&str; 8] = [
@@ -134,6 +134,28 @@ impl Changes {
         }
     }
 
+    /// Changes many rows, and ends the workers once one of them has some of these in hand; false if all was done before
+    /// that was seen.
+    fn end_work(&mut self, client: &mut Client) -> bool {
+        let (part, words) = (self.random.below(4), self.words());
+        let change = format!(
+            "UPDATE band SET body = '{words} ' || coalesce(body, '') WHERE id < 200 AND id % 4 = {part} AND length(body) < 2000"
+        );
+        client.batch_execute(&change).unwrap();
+        let in_hand =
+            "SELECT count(*) FROM rag.queue WHERE lease > 0 AND rag.is_held(lease, leased_until)";
+        let left = "SELECT (SELECT count(*) FROM rag.queue) + (SELECT count(*) FROM rag.intake)";
+        let end = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE backend_type = 'pg_rag worker'";
+        let started = Instant::now();
+        while count(client, left) > 0 {
+            if count(client, in_hand) > 0 {
+                return count(client, end) > 0;
+            }
+            assert!(started.elapsed() < Duration::from_secs(300), "nobody goes on");
+        }
+        false
+    }
+
     fn finish(&mut self) {
         self.other.batch_execute("COMMIT").unwrap();
     }
@@ -159,16 +181,18 @@ fn mentions_and_relations_equal_those_of_a_fresh_build_after_changes() {
              FROM generate_series(10, 80) AS n",
         )
         .unwrap();
-    let mut changes = Changes::new(cluster.connect());
+    let (mut changes, mut ended) = (Changes::new(cluster.connect()), 0);
     for _ in 0..number("PG_RAG_GRAPH_CHANGES", CHANGES) {
         changes.make_one(&mut client);
-        if changes.random.below(10) == 0 {
-            // Whoever is at work is ended, and somebody else goes on.
-            client
-                .batch_execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE backend_type = 'pg_rag worker'")
-                .unwrap();
+        // Now all is done, and now whoever is at work is ended in the middle of it, and somebody else goes on.
+        match changes.random.below(20) {
+            0 => wait(&mut client),
+            1 => ended += u64::from(changes.end_work(&mut client)),
+            _ => {}
         }
     }
+    println!("workers were ended at their work {ended} times");
+    assert!(ended > 0);
     changes.finish();
     wait(&mut client);
     let changed = [MENTIONS, RELATIONS].map(|query| text(&mut client, query));
