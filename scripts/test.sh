@@ -128,7 +128,7 @@ system() {
         left_out=("${OF_NO_VERSION[@]/#/--skip=}")
         left_out=("${left_out[@]/%/::}")
     fi
-    export PG_RAG_LLAMA PG_RAG_TEST_GGUF
+    export PG_RAG_LLAMA PG_RAG_TEST_GGUF PG_RAG_TEST_PII
     # What the tests measure is worth reading also when they pass. They wait as much as they
     # compute, so there are a few more of them at once than processors.
     PG_RAG_PG_CONFIG=$pg_config cargo test --test system "$@" -- \

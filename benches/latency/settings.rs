@@ -10,12 +10,14 @@ use lexopt::prelude::*;
 /// --questions N  how many are asked, 300
 /// --graph        what a walk over a graph adds, at last
 /// --only-graph   and nothing else
+/// --dense N      each chunk of the graph names what so many passages name, 1, as a longer one would
 /// ```
 pub struct Settings {
     pub chunks: usize,
     pub embedded: usize,
     pub questions: usize,
     pub graph: GraphPart,
+    pub dense: usize,
 }
 
 /// Whether it is measured what a walk over a graph adds.
@@ -30,7 +32,7 @@ impl Settings {
     /// Reads the command line; `chunks` are as many as there are where it names no number.
     pub fn parse(chunks: usize) -> Result<Settings, lexopt::Error> {
         let mut settings =
-            Settings { chunks, embedded: 20_000, questions: 300, graph: GraphPart::Off };
+            Settings { chunks, embedded: 20_000, questions: 300, graph: GraphPart::Off, dense: 1 };
         let mut parser = lexopt::Parser::from_env();
         while let Some(argument) = parser.next()? {
             match argument {
@@ -40,6 +42,7 @@ impl Settings {
                 Long("embedded") => settings.embedded = parser.value()?.parse()?,
                 Long("graph") => settings.graph = GraphPart::Last,
                 Long("only-graph") => settings.graph = GraphPart::Alone,
+                Long("dense") => settings.dense = parser.value()?.parse()?,
                 Long("questions") => settings.questions = parser.value()?.parse()?,
                 other => return Err(other.unexpected()),
             }

@@ -67,7 +67,8 @@ pub fn run(settings: &Settings, report: &mut Report) -> Result<()> {
     Ok(())
 }
 
-fn fill(client: &mut Client, documents: &[String]) -> Result<()> {
+/// Puts these documents, and no others, into the table `paper`, and the texts of their chunks beside it.
+pub fn fill(client: &mut Client, documents: &[String]) -> Result<()> {
     client.batch_execute("TRUNCATE paper")?;
     let insert = "INSERT INTO paper SELECT n, content
                   FROM unnest($1::text[]) WITH ORDINALITY AS given (content, n)";
@@ -84,7 +85,7 @@ fn alone(client: &mut Client) -> Result<Duration> {
 }
 
 fn backfill(client: &mut Client, sum: &mut Sum) -> Result<()> {
-    let (filled, live) = fill_pipeline(client)?;
+    let (filled, live) = fill_pipeline(client, r#"{"backfill": "background"}"#)?;
     sum.filled += filled;
     sum.live += live;
     sum.index += build_index(client)?;
@@ -97,11 +98,10 @@ fn backfill(client: &mut Client, sum: &mut Sum) -> Result<()> {
     Ok(())
 }
 
-/// The times until the rows were embedded, and until they were indexed too.
-fn fill_pipeline(client: &mut Client) -> Result<(Duration, Duration)> {
-    let create = format!(
-        "SELECT rag_create_pipeline('paper', '{CONTENT}', options => '{{\"backfill\": \"background\"}}')"
-    );
+/// The times until the rows of `paper` were embedded by a pipeline with these options, and until they were indexed too.
+pub fn fill_pipeline(client: &mut Client, options: &str) -> Result<(Duration, Duration)> {
+    let create =
+        format!("SELECT rag_create_pipeline('paper', '{CONTENT}', options => '{options}')");
     let started = Instant::now();
     client.batch_execute(&create)?;
     client.batch_execute("SELECT rag_wait('paper', timeout => NULL)")?;

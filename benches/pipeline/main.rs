@@ -8,6 +8,7 @@
 //!
 //! * `capture`   a large INSERT without trigger, with a trigger that does nothing, with a pipeline
 //! * `backfill`  a table of documents embedded in the background, beside `rag_embed` alone
+//! * `graph`     the same with a graph and without
 //! * `trickle`   single inserts: milliseconds from the commit to the chunk
 //! * `memory`    what a worker at work grows by; `PG_RAG_BENCH_SECONDS` (60) says how long
 //! * `derivation` summaries by a language model, one call after the other and sixteen at once;
@@ -56,6 +57,7 @@ mod backfill;
 mod capture;
 mod derivation;
 mod fairness;
+mod graph;
 mod memory;
 mod trickle;
 
@@ -73,9 +75,10 @@ struct Section {
     run: fn(&Settings, &mut Report) -> Result<()>,
 }
 
-const SECTIONS: [Section; 6] = [
+const SECTIONS: [Section; 7] = [
     Section { name: "capture", title: "Capture: what an INSERT pays", run: capture::run },
     Section { name: "backfill", title: "Backfill: documents a second", run: backfill::run },
+    Section { name: "graph", title: "Graph: documents a second with a graph", run: graph::run },
     Section { name: "trickle", title: "Trickle: from commit to chunk", run: trickle::run },
     Section {
         name: "derivation",

@@ -8,8 +8,8 @@ use lexopt::prelude::*;
 ///
 /// ```text
 /// --rows N       rows of an INSERT of the section capture (100,000)
-/// --rounds N     rounds of the sections capture (5) and backfill (3)
-/// --documents N  documents of a round of the section backfill (200)
+/// --rounds N     rounds of the sections capture (5), backfill (3) and graph (4)
+/// --documents N  documents of a round of the sections backfill and graph (200)
 /// --inserts N    inserts of the section trickle (200)
 /// ```
 pub struct Settings {

@@ -74,8 +74,11 @@ fn main() -> Result<()> {
         eprintln!("{error}");
         std::process::exit(2);
     });
-    if settings.graph != GraphPart::Off {
-        return Err("a pipeline over shards has no graph: leave --graph to bench-latency".into());
+    if settings.graph != GraphPart::Off || settings.dense != 1 {
+        return Err(
+            "a pipeline over shards has no graph: leave --graph and --dense to bench-latency"
+                .into(),
+        );
     }
     let Some(folder) = sets::folder() else {
         println!("skipped: no judged data; set PG_RAG_DATA");

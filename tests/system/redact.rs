@@ -1,12 +1,14 @@
 //! A server with the option `redact`: what leaves the database, what comes back, and what is kept of it.
 
+use std::fs;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use postgres::Client;
 
 use super::cluster::Cluster;
 use super::documents::assert_fails;
-use super::http_server::{Reply, Server};
+use super::http_server::{Reply, Request, Server};
 use super::provider::server;
 use super::token_classifier;
 
@@ -180,6 +182,70 @@ fn what_a_model_finds_stays_here_and_comes_back() {
         kept.contains("[PERSON_1]") && !kept.contains("mira") && !kept.contains("oslo"),
         "{kept}"
     );
+}
+
+/// As [`start`], with a server that has names found by a trained model; `None`, with a word, where there is none.
+fn start_with_trained_model(http: &Server) -> Option<(Cluster, Client)> {
+    let model = std::env::var_os("PG_RAG_TEST_PII").map(PathBuf::from);
+    let Some(model) = model.filter(|path| path.is_dir()) else {
+        println!("skipped: no model that finds personal data; make test gets one");
+        return None;
+    };
+    let (cluster, mut client) = start(http)?;
+    let folder = cluster.folder().join("rampart");
+    fs::create_dir(&folder).unwrap();
+    for (file, name) in [
+        ("config.json", "config.json"),
+        ("tokenizer.json", "tokenizer.json"),
+        ("onnx/model_q4.onnx", "model_q4.onnx"),
+    ] {
+        fs::copy(model.join(file), folder.join(name)).unwrap();
+    }
+    cluster.give(&folder);
+    let add = "SELECT * FROM rag_add_model('rampart', $1, file => 'model_q4.onnx')";
+    client.execute(add, &[&folder.to_str()]).unwrap();
+    client
+        .batch_execute(
+            "ALTER SERVER writer OPTIONS (ADD redact_model 'rampart');
+             INSERT INTO letters VALUES (3, 'The rent of Olivia Turner is paid by Daniel Kim on the third day of each month.')",
+        )
+        .unwrap();
+    Some((cluster, client))
+}
+
+/// Says who pays for whom, as the prompt calls them.
+fn payer(request: &Request) -> Reply {
+    let text = request.text();
+    let between = |before: &str, after: &str| -> String {
+        let rest = text.split(before).nth(1).unwrap_or_default();
+        rest.split(after).next().unwrap_or_default().to_owned()
+    };
+    let [tenant, payer] =
+        [between("The rent of ", " is paid by "), between(" is paid by ", " on the third day")];
+    Reply::chat(&format!("{payer} pays for {tenant} [1]."))
+}
+
+#[test]
+fn names_that_a_trained_model_finds_stay_here_and_come_back() {
+    let http = Server::answer(payer);
+    let Some((_cluster, mut client)) = start_with_trained_model(&http) else { return };
+    assert_eq!(
+        text(&mut client, "SELECT rag_redact('Who pays the rent of Olivia Turner?', 'rampart')"),
+        "Who pays the rent of [PERSON_1] [PERSON_2]?"
+    );
+    let ask = "SELECT rag_answer('Who pays the rent of Olivia Turner?', k => 1, llm => 'writer')";
+    assert_eq!(text(&mut client, ask), "Daniel Kim pays for Olivia Turner [1].");
+    assert!(!http.requests().is_empty());
+    for request in http.requests() {
+        let sent = request.text();
+        for name in ["Olivia", "Turner", "Daniel", "Kim"] {
+            assert!(!sent.contains(name), "{name} was sent: {sent}");
+        }
+        assert!(
+            sent.contains("[PERSON_1] [PERSON_2] is paid by [PERSON_3] [PERSON_4] on"),
+            "{sent}"
+        );
+    }
 }
 
 #[test]
