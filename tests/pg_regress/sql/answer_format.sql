@@ -75,17 +75,3 @@ FROM (VALUES ('How is a pump primed?'), ('Wie meldet man ein Boot an?')) AS aske
 INSERT INTO manual VALUES (8, 'Salt', 'Monks were exempt from the tax on salt. Sailors paid it in spring.');
 SELECT a.confidence < b.confidence - 0.05
 FROM rag_answer_details('Who was not exempt from the tax on salt?', 'manual') AS a, rag_answer_details('Who was exempt from the tax on salt?', 'manual') AS b;
-
--- What only says where something is said answers nothing, unless that is asked.
-INSERT INTO manual VALUES
-    (9, 'Trouble', E'No job is lost. [oil.md](oil.md) says how much oil a boiler needs.'),
-    (10, 'Oil', E'A boiler takes two litres of oil.');
-SELECT rag_answer('How much oil does a boiler need?', 'manual', options => '{"answer": {"max_sentences": 1}}');
--- The row with the name that is asked about answers.
-INSERT INTO manual VALUES
-    (11, 'Settings', E'| setting | default | meaning |\n|---|---|---|\n| `boiler.heat_limit` | 40 | degrees |\n| `boiler.value_limit` | 7 | default value of a job |\n');
-SELECT rag_answer('What is the default value of heat_limit?', 'manual', options => '{"answer": {"max_sentences": 1}}');
--- An option is named with what is said of it.
-INSERT INTO manual VALUES
-    (12, 'Options', E'## `--no-stash`\n\nLeaves the copy of the boat list out.\n\n## `--quiet`\n\nSays less.\n');
-SELECT rag_answer('How do I leave the copy of the boat list out?', 'manual', options => '{"answer": {"max_sentences": 1}}');
