@@ -14,6 +14,9 @@ const UNTOLD: &str = "...";
 /// The SQLSTATE of a right that is missing.
 pub const NO_RIGHT: &str = "42501";
 
+/// SQLSTATEs of names that are not there, or of several.
+const NAMES: [&str; 3] = ["42703", "42P01", "42702"];
+
 /// Characters of a query that are shown of the place of an error.
 const NEAR: usize = 40;
 
@@ -46,6 +49,12 @@ impl QueryFailure {
         let (detail, hint) = (veiled(&self.detail), veiled(&self.hint));
         let (sqlstate, position) = (self.sqlstate.clone(), self.position);
         QueryFailure { sqlstate, message, detail, hint, position }
+    }
+
+    /// Whether a column or a table is not what the query calls it.
+    #[must_use]
+    pub fn is_of_names(&self) -> bool {
+        NAMES.contains(&self.sqlstate.as_str())
     }
 
     /// All of it in a paragraph, with the place in `sql`.
