@@ -26,7 +26,7 @@ pub fn prepare(cluster: &Cluster, questions: &Questions, settings: &Settings) ->
     cluster.give(&libraries);
     cluster.give(&path);
     let library = format!("rag.llama_library='{}'", libraries.join("libllama.so").display());
-    cluster.configure(&[&library]);
+    cluster.configure(&[&library, &format!("rag.llama_threads={}", settings.threads)]);
     cluster.reload();
     let template = settings.template.as_ref().map(fs::read_to_string).transpose()?;
     for database in questions.databases() {

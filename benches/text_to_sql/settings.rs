@@ -15,6 +15,7 @@ use serde_json::{Map, Value as Json};
 /// --tokens N,N     room for definitions of tables
 /// --attempts N     queries that the language model writes for a question
 /// --options JSON   further options of rag_sql
+/// --threads N      threads of the language model; where others use the processors too, one is faster than several
 /// --template FILE  the words in which the language model is asked, in place of those that come with pg_rag
 /// --log FILE       a line of JSON for each question that the language model was asked
 /// ```
@@ -25,6 +26,7 @@ pub struct Settings {
     pub tokens: Vec<u32>,
     pub attempts: u32,
     pub options: Map<String, Json>,
+    pub threads: u32,
     pub template: Option<PathBuf>,
     pub log: Option<PathBuf>,
 }
@@ -46,6 +48,7 @@ impl Settings {
             tokens: vec![1500, 750, 400],
             attempts: 3,
             options: Map::new(),
+            threads: 0,
             template: None,
             log: None,
         };
@@ -62,6 +65,7 @@ impl Settings {
                     settings.options =
                         parser.value()?.parse_with(|json| serde_json::from_str(json))?;
                 }
+                Long("threads") => settings.threads = parser.value()?.parse()?,
                 Long("template") => settings.template = Some(parser.value()?.into()),
                 Long("log") => settings.log = Some(parser.value()?.into()),
                 Value(name) if name == "linking" => settings.parts.push(Part::Linking),

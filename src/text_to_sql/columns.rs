@@ -56,19 +56,19 @@ fn called<'a>(
     tables: &'a [TableDocument],
 ) -> Option<&'a TableDocument> {
     let of_name = |name: &str| tables.iter().find(|table| table.bare.to_lowercase() == name);
-    let aliases = words.windows(3).filter_map(|three| match three {
+    let mut aliases = words.windows(3).filter_map(|three| match three {
         [name, between, alias] if between == "as" && alias == qualifier => of_name(name),
         [name, alias, _] if alias == qualifier => of_name(name),
         _ => None,
     });
-    aliases.last().or_else(|| of_name(qualifier))
+    aliases.next_back().or_else(|| of_name(qualifier))
 }
 
-/// The words of a query, in lower case.
+/// The words of a query, in lower case, and an empty one behind the last.
 fn words(sql: &str) -> Vec<String> {
     let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
     let words = sql.split(|c| !is_part(c)).filter(|word| !word.is_empty());
-    words.map(str::to_lowercase).collect()
+    words.chain([""]).map(str::to_lowercase).collect()
 }
 
 #[cfg(test)]
@@ -106,6 +106,7 @@ mod tests {
         check(sql, "o", "o_customer", Some("ord_customer"));
         check(sql, "o", "totals", Some("total"));
         check(sql, "orders", "totals", Some("total"));
+        check("SELECT o.totals FROM orders o", "o", "totals", Some("total"));
         check(sql, "C", "customerid", Some("customer_id"));
         check(sql, "c", "nate", None);
         check(sql, "o", "delivered", None);

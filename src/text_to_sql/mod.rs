@@ -36,8 +36,8 @@ use crate::answer::strategy::{BudgetLedger, Limits, ModelReply, estimate_all};
 use crate::error::Result;
 use crate::prompt::messages::Message;
 
-/// How often a suggestion of PostgreSQL's is followed for one query of the model.
-const MOST_HINTS: usize = 3;
+/// How often a query of the model is mended as PostgreSQL says: each place of a wrong name is one.
+const MOST_HINTS: usize = 6;
 
 /// What a call is for, in the usage.
 const STEP: &str = "query";

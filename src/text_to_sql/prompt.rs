@@ -186,7 +186,7 @@ mod tests {
             said[1].content,
             "<<<source 1 7f3a>>>\ncreate table a (\n);\n<<<end 1 7f3a>>>\n\n\
              <<<source 2 7f3a>>>\nQuestion: How much?\nQuery: SELECT 1\nNote: in euros\n<<<end 2 7f3a>>>\n\n\
-             Today is 2026-01-31.\nQuestion: How many?"
+             Question: How many?"
         );
         let said = asked("create table a (\n);\n", &[]);
         assert!(!said[0].content.contains("Source 2"), "{said:?}");
