@@ -233,9 +233,9 @@ impl<H: SqlHost> SqlWork<'_, H> {
         let Some(SqlAttempt { sql, by, failure: Some(failure) }) = self.attempts.last() else {
             return Vec::new();
         };
-        let followed = (*by == QueryAuthor::Hint).then_some(sql.as_str());
         let columns = failure.is_of_names().then(|| columns::said(sql, self.task.tables)).flatten();
-        prompt::repair(reply, &failure.said(sql), followed, columns.as_deref()).into()
+        let is_followed = *by == QueryAuthor::Hint;
+        prompt::repair(reply, (sql, failure), is_followed, columns.as_deref()).into()
     }
 }
 
