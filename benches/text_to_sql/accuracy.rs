@@ -1,30 +1,19 @@
-//! How often are the rows those of a person's query?
+//! How often are the rows those of a person's query, and how often is a question refused that has no answer?
 
-use std::fs;
-use std::path::PathBuf;
+use std::time::Instant;
 
 use postgres::Client;
 use serde_json::{Value, json};
 
 use crate::cluster::Cluster;
-use crate::questions::{Judged, Questions};
+use crate::outcome::{Asked, Ending, Endings, Log};
+use crate::questions::Questions;
 use crate::report::{Report, Table};
-use crate::settings::Settings;
-use crate::{Result, session, share};
+use crate::settings::{Part, Settings};
+use crate::{Result, model, session, share};
 
 /// What is aimed at: right with one attempt, right with all, and wrong.
-const GOALS: &str = "goals for the questions of the set instruct_basic: right 0.60 with one attempt and 0.75 with three, wrong at most 0.10";
-
-/// How a question ended.
-#[derive(Default)]
-struct Endings {
-    asked: usize,
-    right: usize,
-    right_at_once: usize,
-    wrong: usize,
-    refused: usize,
-    failed: usize,
-}
+const GOALS: &str = "goals for the 40 questions of the set basic: 24 right with one attempt and 34 with three, at most 1 wrong";
 
 pub fn measure(
     cluster: &Cluster,
@@ -33,102 +22,89 @@ pub fn measure(
     report: &mut Report,
 ) -> Result<()> {
     report.heading("Execution accuracy");
-    if !prepare(cluster, questions)? {
+    if !model::prepare(cluster, questions, settings)? {
         report.note(
             "skipped: no llama.cpp or no model; make bench-text-to-sql GGUF=/path/model.gguf",
         );
         return Ok(());
     }
-    let mut endings = Endings::default();
-    for judged in questions.some(settings.questions) {
-        let mut client = session(cluster, &judged.database)?;
-        judge(&mut client, judged, settings, &mut endings)?;
+    let mut log = Log::new(settings.log.as_deref())?;
+    if settings.measures(Part::Accuracy) {
+        accuracy(cluster, questions, settings, &mut log, report)?;
     }
-    let mut refused = 0;
-    let count = settings.questions.unwrap_or(usize::MAX);
-    let unanswerable = &questions.unanswerable[..count.min(questions.unanswerable.len())];
-    for (database, question) in unanswerable {
-        let asked = ask(&mut session(cluster, database)?, question, "", settings)?;
-        refused += usize::from(matches!(asked, Asked::Refused));
+    if settings.measures(Part::Refusals) {
+        refusals(cluster, questions, settings, &mut log, report)?;
     }
-    show(report, &endings, settings);
-    report.note(&format!(
-        "refused of those without an answer: {}",
-        share(refused, unanswerable.len())
-    ));
-    report.note(GOALS);
     Ok(())
 }
 
-fn show(report: &mut Report, endings: &Endings, settings: &Settings) {
-    let Endings { asked, right, right_at_once, wrong, refused, failed } = *endings;
-    let mut table = Table::new(["ending", "questions"]);
-    table.row(["right with the first query".to_owned(), share(right_at_once, asked)]);
-    table.row([format!("right within {} attempts", settings.attempts), share(right, asked)]);
-    table.row(["other rows than a person's query".to_owned(), share(wrong, asked)]);
-    table.row(["refused".to_owned(), share(refused, asked)]);
-    table.row(["no query that runs".to_owned(), share(failed, asked)]);
-    report.table(&table);
-}
-
-/// Registers the model of `PG_RAG_TEST_GGUF` in each database; false where there is none, or nothing to run it.
-fn prepare(cluster: &Cluster, questions: &Questions) -> Result<bool> {
-    let variable = |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|it| it.exists());
-    let (Some(library), Some(model)) = (variable("PG_RAG_LLAMA"), variable("PG_RAG_TEST_GGUF"))
-    else {
-        return Ok(false);
-    };
-    // Where the server's user can read them, whoever runs the benchmark.
-    let libraries = cluster.folder().join("llama");
-    fs::create_dir(&libraries)?;
-    for file in fs::read_dir(library)?.flatten().filter(|it| it.file_name() != ".made-from") {
-        fs::copy(file.path(), libraries.join(file.file_name()))?;
-    }
-    let path = cluster.folder().join("model.gguf");
-    fs::copy(model, &path)?;
-    cluster.give(&libraries);
-    cluster.give(&path);
-    let library = format!("rag.llama_library='{}'", libraries.join("libllama.so").display());
-    cluster.configure(&[&library]);
-    cluster.reload();
-    for database in questions.databases() {
-        session(cluster, database)?.batch_execute(&format!(
-            "SELECT * FROM rag_add_model('writer', '{}');
-             CREATE SERVER writer FOREIGN DATA WRAPPER rag_llm OPTIONS (api 'local', model 'writer', timeout '600', num_ctx '8192')",
-            path.display()
-        ))?;
-    }
-    Ok(true)
-}
-
-/// What comes of a question.
-enum Asked {
-    /// The rows, and after how many queries of the model.
-    Rows(Vec<String>, usize),
-    Refused,
-    Failed,
-}
-
-fn judge(
-    client: &mut Client,
-    judged: &Judged,
+fn accuracy(
+    cluster: &Cluster,
+    questions: &Questions,
     settings: &Settings,
-    endings: &mut Endings,
+    log: &mut Log,
+    report: &mut Report,
 ) -> Result<()> {
-    let expected: Vec<Vec<String>> =
-        judged.queries().iter().flatten().filter_map(|query| rows(client, query)).collect();
-    if expected.is_empty() {
-        return Ok(());
-    }
-    endings.asked += 1;
-    match ask(client, &judged.question, &judged.instructions, settings)? {
-        Asked::Rows(rows, queries) if expected.contains(&rows) => {
-            endings.right += 1;
-            endings.right_at_once += usize::from(queries == 1);
+    let mut halves = [Endings::default(), Endings::default()];
+    for (number, judged) in questions.some(settings) {
+        let mut client = session(cluster, &judged.database)?;
+        let expected: Vec<Vec<String>> = judged
+            .queries()
+            .iter()
+            .flatten()
+            .filter_map(|query| rows(&mut client, query))
+            .collect();
+        if expected.is_empty() {
+            continue;
         }
-        Asked::Rows(..) => endings.wrong += 1,
-        Asked::Refused => endings.refused += 1,
-        Asked::Failed => endings.failed += 1,
+        let asked = ask(&mut client, &judged.question, &judged.instructions, settings)?;
+        let ending = asked.ending(&expected);
+        halves[number % 2].count(ending, asked.seconds);
+        log.add(judged, &asked, ending, &expected)?;
+    }
+    show(report, &halves, settings);
+    Ok(())
+}
+
+/// With the halves apart, as words were chosen by what went wrong with the odd ones.
+fn show(report: &mut Report, [even, odd]: &[Endings; 2], settings: &Settings) {
+    let all = even.with(odd);
+    let mut table = Table::new(["ending", "odd numbers", "even numbers", "all"]);
+    let mut row = |name: &str, of: &dyn Fn(&Endings) -> usize| {
+        let cell = |it: &Endings| share(of(it), it.asked());
+        table.row([name.to_owned(), cell(odd), cell(even), cell(&all)]);
+    };
+    row("right with the first query", &|it| it.of(Ending::RightAtOnce));
+    row(&format!("right within {} attempts", settings.attempts), &Endings::right);
+    row("other rows than a person's query", &|it| it.of(Ending::Wrong));
+    row("refused", &|it| it.of(Ending::Refused));
+    row("no query that runs", &|it| it.of(Ending::Failed));
+    report.table(&table);
+    report.note(&format!("{:.1} seconds per question", all.seconds()));
+    report.note(GOALS);
+}
+
+fn refusals(
+    cluster: &Cluster,
+    questions: &Questions,
+    settings: &Settings,
+    log: &mut Log,
+    report: &mut Report,
+) -> Result<()> {
+    let (mut asked, mut refused) = ([0, 0], [0, 0]);
+    for (number, judged) in questions.without_answer(settings) {
+        let mut client = session(cluster, &judged.database)?;
+        let reply = ask(&mut client, &judged.question, "", settings)?;
+        let ending = reply.ending(&[]);
+        asked[number % 2] += 1;
+        refused[number % 2] += usize::from(ending == Ending::Refused);
+        log.add(judged, &reply, ending, &[])?;
+    }
+    let parts = [("all", 2), ("odd numbers", 1), ("even numbers", 0)];
+    for (name, half) in parts {
+        let sum = |counts: [usize; 2]| counts.get(half).copied().unwrap_or(counts[0] + counts[1]);
+        let share = share(sum(refused), sum(asked));
+        report.note(&format!("refused of those without an answer, {name}: {share}"));
     }
     Ok(())
 }
@@ -139,18 +115,27 @@ fn ask(
     instructions: &str,
     settings: &Settings,
 ) -> Result<Asked> {
-    let options =
-        json!({"attempts": settings.attempts, "max_rows": 10_000, "timeout": 30}).to_string();
-    let asked = format!("{question} {instructions}");
-    let query = "SELECT rows::text, attempts::text FROM rag_sql($1, llm => 'writer', options => $2::text::jsonb)";
-    let Ok(row) = client.query_one(query, &[&asked.trim(), &options]) else {
-        return Ok(Asked::Failed);
+    let mut options = json!({"attempts": settings.attempts, "max_rows": 10_000, "timeout": 30});
+    options.as_object_mut().into_iter().for_each(|it| it.extend(settings.options.clone()));
+    let question = format!("{question} {instructions}");
+    let query = "SELECT sql, rows::text, reason, attempts::text, usage::text
+                 FROM rag_sql($1, llm => 'writer', options => $2::text::jsonb)";
+    let begun = Instant::now();
+    let found = client.query_one(query, &[&question.trim(), &options.to_string()]);
+    let seconds = begun.elapsed().as_secs_f64();
+    let row = match found {
+        Ok(row) => row,
+        Err(error) => return Ok(Asked::failed(&error, seconds)),
     };
-    let Some(found) = row.get::<_, Option<String>>(0) else { return Ok(Asked::Refused) };
-    let attempts: Value = serde_json::from_str(row.get(1))?;
-    let found: Value = serde_json::from_str(&found)?;
-    let rows = found.as_array().into_iter().flatten().map(values).collect::<Vec<_>>();
-    Ok(Asked::Rows(sorted(rows), attempts.as_array().map_or(0, Vec::len)))
+    let parsed = |column: usize| -> Result<Value> {
+        let text: Option<String> = row.get(column);
+        Ok(text.map_or(Ok(Value::Null), |text| serde_json::from_str(&text))?)
+    };
+    let found = parsed(1)?;
+    let rows = found.as_array().map(|rows| sorted(rows.iter().map(values).collect()));
+    let (sql, reason) = (row.get(0), row.get(2));
+    let (attempts, usage) = (parsed(3)?, parsed(4)?);
+    Ok(Asked { rows, sql, reason, attempts, usage, seconds })
 }
 
 /// The rows of a person's query; `None` where it does not run.

@@ -40,7 +40,7 @@ pub fn measure(
     for tokens in &settings.tokens {
         for (name, setting) in RANKED_BY {
             let (mut asked, mut found, mut times) = (0, 0, Vec::new());
-            for judged in questions.some(settings.questions) {
+            for (_, judged) in questions.some(settings) {
                 let begun = Instant::now();
                 let Some(lacking) = lacking(cluster, &http, &script, judged, *tokens, setting)?
                 else {

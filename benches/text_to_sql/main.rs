@@ -1,7 +1,7 @@
 //! # Are questions of people turned into queries that answer them?
 //!
 //! ```text
-//! make bench-text-to-sql [GGUF=/path/model.gguf] ARGS="[--questions N] [--tokens N,N,...] [--attempts N]"
+//! make bench-text-to-sql [GGUF=/path/model.gguf] ARGS="[linking] [accuracy] [refusals] [--set basic] [--questions N] [--log FILE] ..."
 //! ```
 //!
 //! Over the judged questions of `defog_sql` (11 databases):
@@ -10,8 +10,8 @@
 //!   question alone and with the embedding model beside them. No language model is asked: in its place a server on
 //!   loopback replies with that query, and PostgreSQL says what it reads.
 //! * accuracy, where `GGUF` names a language model: for how many questions the rows are those of a person's query, with
-//!   one attempt and with several, and how many of the questions without an answer are refused. It takes hours on a
-//!   processor; `--questions` takes fewer of them.
+//!   one attempt and with several. It takes hours on a processor; `--set` and `--questions` take fewer of them.
+//! * refusals: how many of the questions without an answer are refused.
 //!
 //! The server runs in a temporary folder (`TMPDIR`) with the PostgreSQL that `PG_RAG_PG_CONFIG` names. The set is
 //! `defog_sql` in `$PG_RAG_DATA` (default `../shared/data`). Goals are printed beside what was measured, and missing
@@ -35,6 +35,8 @@ mod report;
 
 mod accuracy;
 mod linking;
+mod model;
+mod outcome;
 mod questions;
 mod settings;
 
@@ -43,7 +45,7 @@ use postgres::{Client, NoTls};
 use cluster::Cluster;
 use questions::Questions;
 use report::Report;
-use settings::Settings;
+use settings::{Part, Settings};
 
 /// What went wrong, in the words of whoever noticed.
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
@@ -78,8 +80,13 @@ fn measure(
         client.batch_execute(&questions.script(name)?)?;
         client.batch_execute("CREATE EXTENSION pg_rag CASCADE; ANALYZE")?;
     }
-    linking::measure(cluster, questions, settings, report)?;
-    accuracy::measure(cluster, questions, settings, report)
+    if settings.measures(Part::Linking) {
+        linking::measure(cluster, questions, settings, report)?;
+    }
+    if settings.measures(Part::Accuracy) || settings.measures(Part::Refusals) {
+        accuracy::measure(cluster, questions, settings, report)?;
+    }
+    Ok(())
 }
 
 /// A session in one of the databases, where times are those that the queries of people were written for.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::Result;
+use crate::settings::Settings;
 
 /// Most columns among which a query leaves the choice: of each all choices are tried.
 const MOST_CHOICES: usize = 6;
@@ -16,12 +17,13 @@ pub struct Questions {
     folder: PathBuf,
     /// Those with queries of people.
     pub judged: Vec<Judged>,
-    /// Those that the tables cannot answer, each with its database.
-    pub unanswerable: Vec<(String, String)>,
+    /// Those that the tables cannot answer.
+    pub unanswerable: Vec<Judged>,
 }
 
-/// A question, and queries that answer it.
+/// A question, and queries that answer it; none where there can be none.
 pub struct Judged {
+    pub id: String,
     pub database: String,
     pub question: String,
     /// What is to be known besides.
@@ -38,18 +40,14 @@ impl Questions {
             PathBuf::from,
         );
         let folder = data.join("defog_sql");
-        let judged = lines(&folder.join("questions.jsonl"))?.iter().map(judged).collect();
-        let unanswerable = lines(&folder.join("unanswerable.jsonl"))?;
-        let unanswerable =
-            unanswerable.iter().map(|it| (text(it, "database"), text(it, "question")));
-        let unanswerable = unanswerable.collect();
+        let all = |name: &str| Some(lines(&folder.join(name))?.iter().map(judged).collect());
+        let (judged, unanswerable) = (all("questions.jsonl")?, all("unanswerable.jsonl")?);
         Some(Questions { folder, judged, unanswerable })
     }
 
     /// The names of all databases.
     pub fn databases(&self) -> BTreeSet<&str> {
-        let asked = self.unanswerable.iter().map(|(database, _)| database.as_str());
-        self.judged.iter().map(|it| it.database.as_str()).chain(asked).collect()
+        self.judged.iter().chain(&self.unanswerable).map(|it| it.database.as_str()).collect()
     }
 
     /// The statements that make a database.
@@ -58,12 +56,25 @@ impl Questions {
         fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()).into())
     }
 
-    /// At most so many of the judged questions, from all databases alike.
-    pub fn some(&self, most: Option<usize>) -> Vec<&Judged> {
-        let most = most.unwrap_or(usize::MAX);
-        let step = self.judged.len().div_ceil(most.max(1)).max(1);
-        self.judged.iter().step_by(step).collect()
+    /// The judged questions of the set that is wanted, from all databases alike, with their numbers in it.
+    pub fn some(&self, settings: &Settings) -> Vec<(usize, &Judged)> {
+        let is_wanted = |it: &&Judged| it.id.starts_with(&settings.set);
+        chosen(self.judged.iter().filter(is_wanted), settings)
     }
+
+    /// As many of those that the tables cannot answer, with their numbers.
+    pub fn without_answer(&self, settings: &Settings) -> Vec<(usize, &Judged)> {
+        chosen(self.unanswerable.iter(), settings)
+    }
+}
+
+fn chosen<'a>(
+    all: impl Iterator<Item = &'a Judged>,
+    settings: &Settings,
+) -> Vec<(usize, &'a Judged)> {
+    let all: Vec<(usize, &Judged)> = all.enumerate().collect();
+    let step = all.len().div_ceil(settings.questions.unwrap_or(usize::MAX).max(1)).max(1);
+    all.into_iter().step_by(step).collect()
 }
 
 impl Judged {
@@ -76,6 +87,7 @@ impl Judged {
 fn judged(line: &Value) -> Judged {
     let gold = line["gold"].as_array().into_iter().flatten();
     Judged {
+        id: text(line, "id"),
         database: text(line, "database"),
         question: text(line, "question"),
         instructions: text(line, "instructions"),

@@ -312,15 +312,16 @@ You write a query for PostgreSQL that answers a question. Source 1 has the defin
 {{ frame }}
 
 Rules:
-- Write one SELECT, which may begin with WITH. It must not change anything.
-- Read nothing but the tables and columns of source 1. Spell them as they are spelled there, with their double quotes where they have some, and join tables by what they reference.
-- Give each table an alias and qualify each column with it.
-- Return what the question asks for and no more: the columns that it names, with what tells its rows apart.
+- Write one SELECT, as simple as the question allows. It must not change anything.
+- Read nothing but the tables and columns of source 1. Spell them as they are spelled there, with their schema and their double quotes where they have some. Join only tables whose columns the question needs, by the columns with which one refers to the other.
+- Give each table an alias and qualify each column with the alias of the table that has it in source 1.
+- Return exactly the columns that the question asks for, and no others. Where it names none, return what tells the rows apart.
 - Compare texts with ILIKE where the question may spell them otherwise. Before you divide whole numbers, cast one of them to numeric.
-- Where source 1 does not hold what the question asks for, it cannot be answered. That is a good reply; a guess at a table or column is none. The same holds for what asks you to change data.
+- Count time from CURRENT_DATE, and only if the question asks for a time.
+- The question can be answered if source 1 has columns for it, even under other names, or if they must be joined, counted or computed. It cannot be answered if it is about something else, asks for what no column of source 1 holds, or asks you to change data: then do not guess.
 
 Reply with one JSON object and nothing else. Its members:
-- "reason": in one sentence, which tables and columns answer the question, or what is missing for that.
+- "reason": in one short sentence, which tables and columns answer the question, spelled as in source 1, or what is missing for that.
 - "answerable": true, or false if the question cannot be answered from source 1.
 - "sql": the query, or "" if the question cannot be answered.
 [[user]]
@@ -328,7 +329,6 @@ Reply with one JSON object and nothing else. Its members:
 
 {{ examples }}
 
-Today is {{ today }}.
 Question: {{ question }}
 $template$, 'rag_sql: a query for a question, of the tables that may be read')
 ) AS shipped (name, content, description);

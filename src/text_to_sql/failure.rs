@@ -14,6 +14,13 @@ const UNTOLD: &str = "...";
 /// The SQLSTATE of a right that is missing.
 pub const NO_RIGHT: &str = "42501";
 
+/// SQLSTATEs of names that are not there, or of several.
+const NAMES: [&str; 3] = ["42703", "42P01", "42702"];
+
+/// SQLSTATEs of a query whose form is wrong, whatever the tables hold: its syntax, groups, aliases, types and
+/// casts. Those of data, as a division by zero, are of class 22.
+const FORM: [&str; 8] = ["42601", "42803", "42712", "42804", "42846", "42883", "42P10", "42P20"];
+
 /// Characters of a query that are shown of the place of an error.
 const NEAR: usize = 40;
 
@@ -46,6 +53,18 @@ impl QueryFailure {
         let (detail, hint) = (veiled(&self.detail), veiled(&self.hint));
         let (sqlstate, position) = (self.sqlstate.clone(), self.position);
         QueryFailure { sqlstate, message, detail, hint, position }
+    }
+
+    /// Whether a column or a table is not what the query calls it.
+    #[must_use]
+    pub fn is_of_names(&self) -> bool {
+        NAMES.contains(&self.sqlstate.as_str())
+    }
+
+    /// Whether it says nothing of what the tables hold.
+    #[must_use]
+    pub fn is_of_form(&self) -> bool {
+        FORM.contains(&self.sqlstate.as_str()) || self.sqlstate.starts_with("22")
     }
 
     /// All of it in a paragraph, with the place in `sql`.

@@ -1,37 +1,153 @@
-//! # hint: what does a query say if PostgreSQL's own suggestion is followed?
+//! # hint: what does a query say if what PostgreSQL finds wrong with it is mended as it says?
 //!
 //! ```text
 //! SELECT custmer FROM orders, "Perhaps you meant to reference the column "orders.customer"."
 //!     → SELECT "orders"."customer" FROM orders
 //! ```
 //!
-//! Small models misspell names of columns more than anything else, and PostgreSQL finds the right one by itself. Where
-//! it names exactly one, that takes the place of the wrong one without another call of the model.
+//! Small models misspell names more than anything else, forget schemas and aliases, and round what is no numeric.
+//! Where there is exactly one way to mend that, it is tried without another call of the model.
 
+use super::columns;
 use super::failure::QueryFailure;
+use super::table::TableDocument;
 
 /// A column that is not there.
 const NO_COLUMN: &str = "42703";
 
-const BEFORE: &str = "Perhaps you meant to reference the column \"";
+/// A relation that is not there, or has another name in this query.
+const NO_RELATION: &str = "42P01";
+
+/// A function that is not there for these arguments.
+const NO_FUNCTION: &str = "42883";
+
+const COLUMN: &str = "Perhaps you meant to reference the column \"";
+const ALIAS: &str = "Perhaps you meant to reference the table alias \"";
 const AFTER: &str = "\".";
 
-/// The query with the one column that the hint of its failure names; `None` where it names none, or two.
+/// What is said of a number that is rounded to so many digits and is no numeric.
+const ROUNDED: [&str; 2] = ["double precision", "real"];
+
+/// The query with what its failure says to mend, where `tables` are the relations that may be read; `None` where that is
+/// nothing, or not certain.
 #[must_use]
-pub fn followed(sql: &str, failure: &QueryFailure) -> Option<String> {
-    if failure.sqlstate != NO_COLUMN {
-        return None;
-    }
-    let named = failure.hint.as_deref()?.strip_prefix(BEFORE)?.strip_suffix(AFTER)?;
+pub fn followed(sql: &str, failure: &QueryFailure, tables: &[TableDocument]) -> Option<String> {
+    let place = usize::try_from(failure.position?).ok()?.checked_sub(1)?;
+    let (start, _) = sql.char_indices().nth(place)?;
+    let (length, text) = match failure.sqlstate.as_str() {
+        NO_COLUMN => column(sql, start, failure, tables)?,
+        NO_RELATION => {
+            alias(&sql[start..], failure).or_else(|| relation(&sql[start..], failure, tables))?
+        }
+        NO_FUNCTION => rounded(&sql[start..], failure)?,
+        _ => return None,
+    };
+    Some(format!("{}{text}{}", &sql[..start], &sql[start + length..]))
+}
+
+/// What is in place of so many bytes: the one column that the hint names. PostgreSQL finds the like of a column also in
+/// other tables; where that would be compared with itself, the nearest of its own table is.
+fn column(
+    sql: &str,
+    start: usize,
+    failure: &QueryFailure,
+    tables: &[TableDocument],
+) -> Option<(usize, String)> {
+    let named = failure.hint.as_deref()?.strip_prefix(COLUMN)?.strip_suffix(AFTER)?;
     let (table, column) = named.split_once('.')?;
     if named.contains('"') || column.contains('.') {
         return None;
     }
-    let place = usize::try_from(failure.position?).ok()?.checked_sub(1)?;
-    let (start, _) = sql.char_indices().nth(place)?;
     let length = reference_length(&sql[start..])?;
     let (before, after) = (&sql[..start], &sql[start + length..]);
-    Some(format!("{before}\"{table}\".\"{column}\"{after}"))
+    let text = format!("\"{table}\".\"{column}\"");
+    if !is_compared_with_itself(before, &text, after) {
+        return Some((length, text));
+    }
+    let (qualifier, name) = sql[start..start + length].rsplit_once('.')?;
+    let own = columns::nearest(sql, &bare(qualifier), &bare(name), tables)?;
+    let text = format!("{qualifier}.{}", own.name);
+    (!is_compared_with_itself(before, &text, after)).then_some((length, text))
+}
+
+/// Whether the column `text` stands on both sides of an equals sign.
+fn is_compared_with_itself(before: &str, text: &str, after: &str) -> bool {
+    let left = before.trim_end().strip_suffix('=').map(|left| {
+        let left = left.trim_end();
+        let is_part = |c: char| c.is_alphanumeric() || "_$.\"".contains(c);
+        &left[left.trim_end_matches(is_part).len()..]
+    });
+    let right = after.trim_start().strip_prefix('=').and_then(|right| {
+        let right = right.trim_start();
+        Some(&right[..reference_length(right)?])
+    });
+    left.into_iter().chain(right).any(|other| bare(other) == bare(text))
+}
+
+/// A reference without quotes and spaces, in lower case.
+fn bare(reference: &str) -> String {
+    reference.replace(['"', ' '], "").to_lowercase()
+}
+
+/// In place of a table's name before a column, the alias that it has.
+fn alias(sql: &str, failure: &QueryFailure) -> Option<(usize, String)> {
+    let alias = failure.hint.as_deref()?.strip_prefix(ALIAS)?.strip_suffix(AFTER)?;
+    if alias.contains('"') {
+        return None;
+    }
+    let length = reference_length(sql)?;
+    let (table, _) = sql[..length].rsplit_once('.')?;
+    Some((table.len(), format!("\"{alias}\"")))
+}
+
+/// In place of a relation's name, that of the one relation in another schema that is called so.
+fn relation(
+    sql: &str,
+    failure: &QueryFailure,
+    tables: &[TableDocument],
+) -> Option<(usize, String)> {
+    if !failure.message.starts_with("relation ") {
+        return None;
+    }
+    let length = reference_length(sql)?;
+    let last = sql[..length].rsplit('.').next().unwrap_or_default().trim();
+    let name = match last.strip_prefix('"').and_then(|it| it.strip_suffix('"')) {
+        Some(quoted) => quoted.replace("\"\"", "\""),
+        None => last.to_lowercase(),
+    };
+    let mut named = tables.iter().filter(|table| table.bare == name);
+    let (table, other) = (named.next()?, named.next());
+    (other.is_none() && table.name != sql[..length]).then(|| (length, table.name.clone()))
+}
+
+/// In place of a call of round, one of a numeric.
+fn rounded(sql: &str, failure: &QueryFailure) -> Option<(usize, String)> {
+    let is_so =
+        |of: &str| failure.message == format!("function round({of}, integer) does not exist");
+    if !ROUNDED.into_iter().any(is_so) {
+        return None;
+    }
+    let open = sql.find('(')?;
+    let (comma, end) = last_argument(&sql[open..])?;
+    let (first, rest) = (&sql[open + 1..open + comma], &sql[open + comma..open + end]);
+    Some((open + end, format!("{}(({})::numeric{rest}", &sql[..open], first.trim())))
+}
+
+/// Where the comma before the last argument is, and where the call ends whose parenthesis is the first byte.
+fn last_argument(call: &str) -> Option<(usize, usize)> {
+    let (mut depth, mut quote, mut comma) = (0, None, None);
+    for (at, c) in call.char_indices() {
+        match (quote, c) {
+            (Some(mark), _) => quote = (c != mark).then_some(mark),
+            (None, '\'' | '"') => quote = Some(c),
+            (None, '(') => depth += 1,
+            (None, ',') if depth == 1 => comma = Some(at),
+            (None, ')') if depth == 1 => return Some((comma?, at + 1)),
+            (None, ')') => depth -= 1,
+            (None, _) => {}
+        }
+    }
+    None
 }
 
 /// The bytes of the name at the beginning of `text`, with what it is qualified by.
@@ -68,6 +184,7 @@ fn name_length(text: &str) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::table::tests::table;
     use super::*;
 
     fn check(sql: &str, wrong: &str, named: &str, expected: Option<&str>) {
@@ -79,7 +196,7 @@ mod tests {
             position: Some(position),
             ..QueryFailure::default()
         };
-        assert_eq!(followed(sql, &failure).as_deref(), expected, "{sql}");
+        assert_eq!(followed(sql, &failure, &[]).as_deref(), expected, "{sql}");
     }
 
     #[test]
@@ -106,19 +223,131 @@ mod tests {
         check(sql, "custmer", "\"a.b.customer\"", None);
         check(sql, "custmer", "\"customer\"", None);
         let other = QueryFailure { sqlstate: "42601".to_owned(), ..QueryFailure::default() };
-        assert_eq!(followed(sql, &other), None);
+        assert_eq!(followed(sql, &other, &[]), None);
+    }
+
+    /// What becomes of a query that fails so at `wrong`, where two schemas have `orders` and one has `Staff`.
+    fn mended(
+        sql: &str,
+        wrong: &str,
+        (sqlstate, message): (&str, &str),
+        hint: Option<&str>,
+    ) -> Option<String> {
+        let at = sql.find(wrong).unwrap();
+        let position = i32::try_from(sql[..at].chars().count() + 1).unwrap();
+        let failure = QueryFailure {
+            sqlstate: sqlstate.to_owned(),
+            message: message.to_owned(),
+            hint: hint.map(str::to_owned),
+            position: Some(position),
+            ..QueryFailure::default()
+        };
+        let named = |name: &str, bare: &str| TableDocument {
+            name: name.to_owned(),
+            bare: bare.to_owned(),
+            ..TableDocument::default()
+        };
+        let tables = [
+            named("shop.items", "items"),
+            named("shop.orders", "orders"),
+            named("old.orders", "orders"),
+            named("shop.\"Staff\"", "Staff"),
+            named("notes", "notes"),
+        ];
+        followed(sql, &failure, &tables)
+    }
+
+    #[test]
+    fn a_column_is_not_compared_with_itself() {
+        let mut prices = table("prices", &["id", "p_ticker_id", "day"]);
+        prices.columns[1].name = "\"p_ticker_id\"".to_owned();
+        let tables = [prices, table("tickers", &["ticker_id", "name"])];
+        let check = |sql: &str, expected: Option<&str>| {
+            let position = i32::try_from(sql.find("p.").unwrap() + 1).unwrap();
+            let failure = QueryFailure {
+                sqlstate: NO_COLUMN.to_owned(),
+                hint: Some(format!("{COLUMN}t.ticker_id{AFTER}")),
+                position: Some(position),
+                ..QueryFailure::default()
+            };
+            assert_eq!(followed(sql, &failure, &tables).as_deref(), expected, "{sql}");
+        };
+        check(
+            "FROM prices AS p JOIN tickers AS t ON p.ticker_id = t.ticker_id",
+            Some("FROM prices AS p JOIN tickers AS t ON p.\"p_ticker_id\" = t.ticker_id"),
+        );
+        check(
+            "FROM prices AS p JOIN tickers AS t ON \"t\".\"ticker_id\"=p.ticker_id WHERE t.name = 'a'",
+            Some(
+                "FROM prices AS p JOIN tickers AS t ON \"t\".\"ticker_id\"=p.\"p_ticker_id\" WHERE t.name = 'a'",
+            ),
+        );
+        check("FROM t AS p JOIN tickers AS t ON p.ticker_id = t.ticker_id", None);
+        check("WHERE p.ticker_id = 1", Some("WHERE \"t\".\"ticker_id\" = 1"));
+    }
+
+    #[test]
+    fn a_relation_gets_its_schema() {
+        let check = |sql: &str, wrong: &str, expected: Option<&str>| {
+            let failure = (NO_RELATION, "relation \"...\" does not exist");
+            assert_eq!(mended(sql, wrong, failure, None).as_deref(), expected, "{sql}");
+        };
+        check("SELECT 1 FROM Items AS i", "Items", Some("SELECT 1 FROM shop.items AS i"));
+        check("TABLE public.items", "public", Some("TABLE shop.items"));
+        check("TABLE \"Staff\"", "\"Staff", Some("TABLE shop.\"Staff\""));
+        check("TABLE staff", "staff", None);
+        check("TABLE orders", "orders", None);
+        check("TABLE notes", "notes", None);
+        check("TABLE \"items", "\"items", None);
+        let failure = (NO_RELATION, "missing FROM-clause entry for table \"items\"");
+        assert_eq!(mended("SELECT items.id", "items", failure, None), None);
+    }
+
+    #[test]
+    fn a_table_is_called_by_its_alias() {
+        let failure = (NO_RELATION, "invalid reference to FROM-clause entry for table \"items\"");
+        let hint = |alias: &str| format!("{ALIAS}{alias}{AFTER}");
+        let mended = |sql: &str, alias: &str| mended(sql, "items", failure, Some(&hint(alias)));
+        assert_eq!(
+            mended("SELECT items.id FROM items AS i", "i").as_deref(),
+            Some("SELECT \"i\".id FROM items AS i")
+        );
+        assert_eq!(mended("SELECT items.id FROM items AS i", "i\" or \"j"), None);
+        assert_eq!(mended("SELECT items FROM items AS i", "i"), None);
+    }
+
+    #[test]
+    fn what_is_rounded_is_a_numeric() {
+        let failure = (NO_FUNCTION, "function round(double precision, integer) does not exist");
+        let check = |sql: &str, expected: Option<&str>| {
+            assert_eq!(mended(sql, "ROUND", failure, None).as_deref(), expected, "{sql}");
+        };
+        check(
+            "SELECT ROUND(avg(CASE WHEN a = '),(' THEN f(1, 2) END), 2) AS b FROM c",
+            Some(
+                "SELECT ROUND((avg(CASE WHEN a = '),(' THEN f(1, 2) END))::numeric, 2) AS b FROM c",
+            ),
+        );
+        check(
+            "SELECT ROUND (a * \"b,)\" ,2), 1",
+            Some("SELECT ROUND ((a * \"b,)\")::numeric,2), 1"),
+        );
+        check("SELECT ROUND(a", None);
+        check("SELECT ROUND(a)", None);
+        let other = (NO_FUNCTION, "function round(text, integer) does not exist");
+        assert_eq!(mended("SELECT ROUND(a, 2)", "ROUND", other, None), None);
     }
 
     #[test]
     fn a_place_outside_of_the_query_is_none() {
         let failure = QueryFailure {
             sqlstate: NO_COLUMN.to_owned(),
-            hint: Some(format!("{BEFORE}a.b{AFTER}")),
+            hint: Some(format!("{COLUMN}a.b{AFTER}")),
             ..QueryFailure::default()
         };
         for position in [None, Some(0), Some(-3), Some(100)] {
             let failure = QueryFailure { position, ..failure.clone() };
-            assert_eq!(followed("SELECT 1", &failure), None);
+            assert_eq!(followed("SELECT 1", &failure, &[]), None);
         }
         assert_eq!(name_length("\"open"), None);
         assert_eq!(name_length("1"), None);

@@ -14,6 +14,7 @@
 //! A query is nothing but a text here. What it may do is decided where it runs.
 
 pub mod asks;
+mod columns;
 pub mod failure;
 pub mod found;
 mod hint;
@@ -30,12 +31,13 @@ use serde_json::{Value, json};
 
 use self::failure::{NO_RIGHT, QueryFailure};
 use self::reply::SqlReply;
+use self::table::TableDocument;
 use crate::answer::strategy::{BudgetLedger, Limits, ModelReply, estimate_all};
 use crate::error::Result;
 use crate::prompt::messages::Message;
 
-/// How often a suggestion of PostgreSQL's is followed for one query of the model.
-const MOST_HINTS: usize = 3;
+/// How often a query of the model is mended as PostgreSQL says: each place of a wrong name is one.
+const MOST_HINTS: usize = 6;
 
 /// What a call is for, in the usage.
 const STEP: &str = "query";
@@ -50,6 +52,8 @@ pub struct SqlTask<'a> {
     pub kept: Option<u64>,
     /// Names of tables and columns that the caller may read, in lower case.
     pub known: &'a HashSet<String>,
+    /// The relations that the caller may read.
+    pub tables: &'a [TableDocument],
 }
 
 /// Asks a language model and runs queries.
@@ -110,7 +114,7 @@ pub struct SqlAttempt {
 pub enum QueryAuthor {
     /// The language model.
     Model,
-    /// The language model, but for a column that PostgreSQL has suggested.
+    /// The language model, but for what PostgreSQL's error says to mend.
     Hint,
 }
 
@@ -189,7 +193,7 @@ impl<H: SqlHost> SqlWork<'_, H> {
         Ok(self.ledger.note(STEP, reply, size, is_late)?.map(|reply| reply.text))
     }
 
-    /// The rows of a query, or of one that follows PostgreSQL's suggestions; `None` where none runs.
+    /// The rows of a query, or of one that is mended as PostgreSQL's errors say; `None` where none runs.
     fn run(&mut self, sql: String) -> Option<H::Rows> {
         let (mut sql, mut by) = (sql, QueryAuthor::Model);
         for _ in 0..=MOST_HINTS {
@@ -205,8 +209,9 @@ impl<H: SqlHost> SqlWork<'_, H> {
                 return None;
             }
             let told = failure.told(&sql, self.task.known);
-            let next =
-                if told.hint == failure.hint { hint::followed(&sql, &failure) } else { None };
+            let is_told = told.hint == failure.hint;
+            let follow = || hint::followed(&sql, &failure, self.task.tables);
+            let next = is_told.then(follow).flatten();
             self.tried(sql, by, Some(told));
             (sql, by) = (next?, QueryAuthor::Hint);
         }
@@ -228,8 +233,9 @@ impl<H: SqlHost> SqlWork<'_, H> {
         let Some(SqlAttempt { sql, by, failure: Some(failure) }) = self.attempts.last() else {
             return Vec::new();
         };
-        let followed = (*by == QueryAuthor::Hint).then_some(sql.as_str());
-        prompt::repair(reply, &failure.said(sql), followed).into()
+        let columns = failure.is_of_names().then(|| columns::said(sql, self.task.tables)).flatten();
+        let is_followed = *by == QueryAuthor::Hint;
+        prompt::repair(reply, (sql, failure), is_followed, columns.as_deref()).into()
     }
 }
 

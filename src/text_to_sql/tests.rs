@@ -92,7 +92,7 @@ fn written(script: &mut Script, attempts: u32, budget: Budget) -> Result<Done> {
     let known = ["orders", "customer", "o"].map(str::to_owned).into();
     let prompt = vec![Message { role: "user".to_owned(), content: "How many?".to_owned() }];
     let mut ledger = BudgetLedger::new(budget);
-    let task = SqlTask { prompt, attempts, kept: None, known: &known };
+    let task = SqlTask { prompt, attempts, kept: None, known: &known, tables: &[] };
     let WrittenSql { ending, attempts, .. } = write(&task, &mut ledger, script)?;
     Ok(Done { ending, attempts, usage: ledger.usage("sql") })
 }
@@ -102,7 +102,8 @@ fn a_call_that_comes_later_keeps_its_room() {
     let known = HashSet::new();
     let mut script = Script::new(&[query("SELECT 1")]);
     let mut ledger = BudgetLedger::new(Budget { calls: Some(1), ..Budget::default() });
-    let task = SqlTask { prompt: Vec::new(), attempts: 3, kept: Some(10), known: &known };
+    let task =
+        SqlTask { prompt: Vec::new(), attempts: 3, kept: Some(10), known: &known, tables: &[] };
     let done = write(&task, &mut ledger, &mut script).unwrap();
     assert_eq!((done.ending, script.asked.len()), (SqlEnding::OverBudget, 0));
 }

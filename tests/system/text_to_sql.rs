@@ -2,6 +2,8 @@
 
 #[path = "text_to_sql/answers.rs"]
 mod answers;
+#[path = "text_to_sql/mended.rs"]
+mod mended;
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -177,21 +179,6 @@ fn policies_hold_for_the_rows() {
     owner.batch_execute("SET rag.llm = 'writer'").unwrap();
     let answer = ask(&mut owner, "Which towns are there?", "NULL", "{}");
     assert_eq!(answer.rows, Some(json!([{"town": "Lier"}, {"town": "Mol"}])));
-}
-
-#[test]
-fn a_misspelled_column_needs_no_second_call() {
-    let sql = "SELECT o.cty FROM orders AS o ORDER BY o.id LIMIT 1";
-    let Some((_cluster, http, mut client)) = start([query(sql)]) else { return };
-    // The hint is read in English, whatever the session speaks.
-    let answer = ask(&mut client, "Which city was first?", "NULL", "{}");
-    assert_eq!(answer.rows, Some(json!([{"city": "Ghent"}])));
-    assert_eq!(answer.attempts.len(), 2);
-    assert_eq!(
-        (&answer.attempts[0]["by"], &answer.attempts[1]["by"]),
-        (&json!("model"), &json!("hint"))
-    );
-    assert_eq!(http.requests().len(), 1);
 }
 
 #[test]

@@ -38,6 +38,9 @@ struct RecentNonces {
 
 impl RecentNonces {
     fn add(&mut self, nonce: String) {
+        if self.known.contains(&nonce) {
+            return;
+        }
         if self.order.len() == NONCES
             && let Some(oldest) = self.order.pop_front()
         {
@@ -76,6 +79,11 @@ pub fn nonce() -> Result<String> {
     let nonce: String = bytes()?.iter().map(|byte| format!("{byte:02x}")).collect();
     GIVEN.with_borrow_mut(|given| given.add(nonce.clone()));
     Ok(nonce)
+}
+
+/// Takes what stands for a nonce in a prompt of this session as one.
+pub fn take_as_nonce(nonce: &str) {
+    GIVEN.with_borrow_mut(|given| given.add(nonce.to_owned()));
 }
 
 /// The text without the nonces of this session, which say nothing.

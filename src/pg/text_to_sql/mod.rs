@@ -44,7 +44,7 @@ use crate::text_to_sql::asks;
 use crate::text_to_sql::lexical::words_of;
 use crate::text_to_sql::linking::{LinkedSchema, all_fit, link};
 use crate::text_to_sql::options::SqlOptions;
-use crate::text_to_sql::prompt::{SqlMaterial, VerifiedPair, messages};
+use crate::text_to_sql::prompt::{SqlMaterial, VerifiedPair, messages, nonce_of};
 use crate::text_to_sql::table::TableDocument;
 use crate::text_to_sql::{SqlAttempt, SqlEnding, SqlTask, WrittenSql, write};
 
@@ -262,12 +262,14 @@ impl SchemaInPrompt {
         let link = || linked((question, &asked), &tables, in_catalog, options);
         let linked = trace::step("link", String::new, link)?;
         let examples = examples::chosen(question, options)?;
+        let nonce = nonce_of(&linked.text);
+        random::take_as_nonce(&nonce);
         let material = SqlMaterial {
             question,
             tables: &linked.text,
             examples: &examples,
             today: &sql::today()?,
-            nonce: &random::nonce()?,
+            nonce: &nonce,
         };
         let prompt = messages(&template::find(&options.template)?, material)?;
         Ok(SchemaInPrompt { tables, linked, examples, prompt, with })
@@ -283,7 +285,8 @@ impl SchemaInPrompt {
     ) -> Result<WrittenSql<GuardedRows>> {
         let known = catalog::names(&self.tables);
         let (prompt, attempts) = (self.prompt.clone(), options.attempts);
-        write(&SqlTask { prompt, attempts, kept, known: &known }, ledger, session)
+        let task = SqlTask { prompt, attempts, kept, known: &known, tables: &self.tables };
+        write(&task, ledger, session)
     }
 
     /// What of it is told in the usage.
