@@ -117,7 +117,7 @@ fn graphs_of_the_benchmark_are_as_they_are_defined() {
         let (mut degrees, mut sizes) = (vec![0; 1000], BTreeMap::new());
         for (a, b) in &edges {
             assert!(a < b, "an edge is there once and leads elsewhere");
-            [a, b].map(|node| degrees[*node as usize] += 1);
+            [a, b].into_iter().for_each(|node| degrees[*node as usize] += 1);
         }
         community.iter().for_each(|own| *sizes.entry(*own).or_insert(0) += 1);
         let once: std::collections::BTreeSet<_> = edges.iter().collect();
