@@ -13,6 +13,9 @@ use crate::pg::server::sql::{self, query, render};
 use crate::tree::order;
 use crate::tree::{MOST_LEAVES, MemberHash, TreeLeaf};
 
+/// A row of `documents` of tree.sql.
+type CorpusRow = (Vec<u8>, Vec<u8>, i32, Vec<u8>, Vec<f32>, bool);
+
 /// A document as a corpus is made of it.
 struct CorpusDocument {
     /// The hash of its key.
@@ -69,8 +72,7 @@ impl TreeTables<'_> {
             let vector = row.get::<Vec<f32>>(5)?.unwrap_or_default();
             Ok((key, root, level, chunks, vector, sql::required(row.get(6)?)?))
         })?;
-        type Row = (Vec<u8>, Vec<u8>, i32, Vec<u8>, Vec<f32>, bool);
-        let document = |(key, root, level, chunks, vector, is_unembedded): Row| {
+        let document = |(key, root, level, chunks, vector, is_unembedded): CorpusRow| {
             let chunks = chunks.as_chunks().0.to_vec();
             Ok(CorpusDocument { key, root: member(root)?, level, chunks, vector, is_unembedded })
         };
