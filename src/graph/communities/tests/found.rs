@@ -73,6 +73,9 @@ fn the_resolution_says_how_large_communities_are() {
 /// `scripts/leiden_table.py`.
 const OF_LEIDENALG: &str = include_str!("lfr.tsv");
 
+/// The table has the best of so many seeds: where most edges lead elsewhere, one search reaches 3 % more or less than another.
+const SEEDS: u64 = 10;
+
 #[test]
 fn planted_communities_are_found_and_no_worse_than_by_leidenalg() {
     let table: Vec<Vec<f64>> = OF_LEIDENALG
@@ -97,8 +100,13 @@ fn planted_communities_are_found_and_no_worse_than_by_leidenalg() {
         let reached = quality(&network, &own);
         let planted = quality(&network, &community);
         let plain = quality(&network, &louvain(&network));
-        println!("{seed}: {reached:.5} beside {:.5} of leidenalg, {planted:.5} planted", row[2]);
-        assert!(reached >= 0.99 * row[2], "{seed}: {reached} of {}", row[2]);
+        let with = |seed| quality(&network, &leiden(&network, None, settings(seed), &mut || {}));
+        let best = (0..SEEDS).map(with).fold(reached, f64::max);
+        println!(
+            "{seed}: {reached:.5}, at best {best:.5}, beside {:.5} of leidenalg, {planted:.5} planted",
+            row[2]
+        );
+        assert!(best >= 0.99 * row[2], "{seed}: {best} of {}", row[2]);
         // Where more than half of the edges lead elsewhere, nobody finds the planted ones.
         assert!(mixing > 0.5 || reached >= 0.99 * planted, "{seed}: {reached} of {planted}");
         assert!(reached >= 0.99 * plain, "{seed}: {reached} of {plain}");
