@@ -71,6 +71,7 @@ mod tests {
             "To remove a pipeline with its 3 chunks, call rag_drop as its owner.",
             "To remove a pipeline without its chunks, call rag_drop as its owner.",
             "To remove a pipeline with its chunks at Bonn, call rag_drop as its owner.",
+            "Do not call rag_drop to remove a pipeline with its chunks.",
             "Nobody but a superuser can call rag_drop for a pipeline.",
             "Call rag_drop.",
         ] {

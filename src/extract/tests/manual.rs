@@ -46,16 +46,22 @@ fn the_row_of_the_setting_that_is_named_answers() {
 
 #[test]
 fn what_is_said_on_several_pages_is_quoted_once() {
-    let pages = [
-        "To remove a pump with its hoses, call drop_pump.",
-        "To remove pumps, call drop_pump.",
-        "To remove a pump with its hoses in 3 days, call drop_pump.",
-    ];
-    let both = "To remove a pump with its hoses, call drop_pump. [1] \
-        To remove a pump with its hoses in 3 days, call drop_pump. [3]";
-    let options =
-        ExtractOptions { threshold: 0.0, margin: 99.0, close_margin: 99.0, ..Default::default() };
-    assert_eq!(answer("How do I remove a pump?", &pages, &options).answer, both);
+    let quoted = |pages: &[&str]| {
+        let options = ExtractOptions {
+            threshold: 0.0,
+            margin: 99.0,
+            close_margin: 99.0,
+            ..Default::default()
+        };
+        answer("How do I remove a pump with its hoses?", pages, &options).answer
+    };
+    let first = "To remove a pump with its hoses, call drop_pump.";
+    let again = "Call drop_pump to remove a pump with the hoses.";
+    let other = "Call stop_pump to remove a pump with the hoses.";
+    let denied = "Do not call drop_pump to remove a pump with the hoses.";
+    assert_eq!(quoted(&[first, again]), format!("{first} [1]"));
+    assert_eq!(quoted(&[first, other]), format!("{first} [1] {other} [2]"));
+    assert_eq!(quoted(&[first, denied]), format!("{first} [1] {denied} [2]"));
 }
 
 #[test]
