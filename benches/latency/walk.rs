@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::time::Instant;
 
-use pg_rag::graph::{EntityMention, ExtractorKind, MOST_ENTITIES, NamingText};
+use pg_rag::graph::{EntityMention, ExtractorKind, NamingText};
 use postgres::{Client, Row, Statement};
 
 use crate::cluster::Cluster;
@@ -90,7 +90,7 @@ fn keep_named(client: &mut Client, chunks: &[Row], dense: usize) -> Result<u64> 
                 0 => it.clone(),
                 _ => EntityMention { span: None, ..it.clone() },
             };
-            found.extend(new.take(MOST_ENTITIES).map(|mention| (chunk.get(0), here(mention))));
+            found.extend(new.map(|mention| (chunk.get(0), here(mention))));
         }
     }
     let place = |of: fn(&Range<u32>) -> u32| -> Vec<Option<i32>> {
