@@ -223,7 +223,7 @@ WITH RECURSIVE found AS MATERIALIZED (
     JOIN {tree} AS t ON t.node_hash OPERATOR(pg_catalog.=) child.hash
     WHERE r.level OPERATOR(pg_catalog.>) 1
       AND t.leaves OPERATOR(pg_catalog.&&) ARRAY(SELECT f.hash FROM found AS f)
-), above (node_hash) AS (
+), above AS (
     SELECT u.node_hash FROM pg_catalog.unnest($5::pg_catalog.bytea[]) AS u (node_hash)
     UNION
     SELECT t.node_hash

@@ -13,16 +13,16 @@ use super::sq8;
 
 /// Where the operator's value lies.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Bounds {
+pub struct ValueBounds {
     /// The value is not below this.
     pub lower: f64,
     /// Nor above this.
     pub upper: f64,
 }
 
-impl Bounds {
+impl ValueBounds {
     /// Of a value of which nothing is known.
-    pub const NONE: Bounds = Bounds { lower: f64::NEG_INFINITY, upper: f64::INFINITY };
+    pub const NONE: ValueBounds = ValueBounds { lower: f64::NEG_INFINITY, upper: f64::INFINITY };
 }
 
 impl Space {
@@ -35,13 +35,13 @@ impl Space {
     /// The bounds by all that is known of a probe and a payload, other than in a walk, which takes what is quick to
     /// read. `probe` is what [`Space::probe`] gave, and the space is none that [`Space::is_estimate`].
     #[must_use]
-    pub fn fine_bounds(&self, probe: &[u8], payload: &[u8]) -> Bounds {
+    pub fn fine_bounds(&self, probe: &[u8], payload: &[u8]) -> ValueBounds {
         let (a, b) = (self.fit(probe), self.fit(payload));
         if !self.has_fine_probe() {
             return self.bounds(a, b, f64::from(self.distance(probe, payload)));
         }
         if !(a.residual.is_finite() && b.residual.is_finite()) {
-            return Bounds::NONE;
+            return ValueBounds::NONE;
         }
         let dimensions = self.dimensions as usize;
         let (residual, norm) = sq8::fine_residual_and_norm(probe, dimensions);
@@ -60,8 +60,8 @@ impl Space {
     /// [`Space::is_estimate`]: then it is the estimate); `distance` is what [`Space::distance`]
     /// gave for the payloads.
     #[must_use]
-    pub fn bounds(&self, a: Fit, b: Fit, distance: f64) -> Bounds {
-        let within = |middle: f64, by: f64| Bounds { lower: middle - by, upper: middle + by };
+    pub fn bounds(&self, a: Fit, b: Fit, distance: f64) -> ValueBounds {
+        let within = |middle: f64, by: f64| ValueBounds { lower: middle - by, upper: middle + by };
         match (self.storage, self.metric) {
             (Storage::Bits, _) => return within(distance, 4.0 * EPSILON),
             // No bound: what it comes to, as well as is known.
@@ -82,14 +82,14 @@ impl Space {
                 let least = (distance * (1.0 - rounding) - cancelled - underflow).max(0.0);
                 let most = distance * (1.0 + rounding) + cancelled + underflow;
                 let lost = residual(a) + residual(b);
-                Bounds {
+                ValueBounds {
                     lower: (least.sqrt() - lost) * (1.0 - rounding),
                     upper: (most.sqrt() + lost) * (1.0 + rounding),
                 }
             }
             DistanceMetric::L1 => {
                 let lost = residual(a) + residual(b);
-                Bounds {
+                ValueBounds {
                     lower: (distance * (1.0 - rounding) - lost) * (1.0 - rounding),
                     upper: (distance * (1.0 + rounding) + lost) * (1.0 + rounding),
                 }
@@ -98,7 +98,7 @@ impl Space {
                 let whole = norm(a) + residual(a);
                 let both = whole * (norm(b) + residual(b));
                 if both > OVERFLOW {
-                    return Bounds::NONE;
+                    return ValueBounds::NONE;
                 }
                 let lost = residual(b) * whole + residual(a) * norm(b);
                 within(distance, lost + underflow + 2.0 * rounding * both)
@@ -112,6 +112,6 @@ impl Space {
             (true, DistanceMetric::L2 | DistanceMetric::L1) => found.lower.max(0.0),
             (true, _) => found.lower,
         };
-        Bounds { lower, upper: if is_bounded { found.upper } else { f64::INFINITY } }
+        ValueBounds { lower, upper: if is_bounded { found.upper } else { f64::INFINITY } }
     }
 }

@@ -20,7 +20,7 @@ use std::collections::BinaryHeap;
 
 use super::page::RowId;
 use super::scan::Scan;
-use super::scan_query::{FoundRow, Nearness};
+use super::scan_query::{NearRow, Nearness};
 use crate::error::Result;
 use crate::pages::Store;
 
@@ -36,22 +36,22 @@ pub trait TableRows {
 
 /// Where a value stands in the order: values ascend; NaN comes behind them, and NULL last.
 #[derive(Clone, Copy, Debug)]
-struct Rank(u8, f64);
+struct OrderRank(u8, f64);
 
-impl Rank {
-    fn of(nearness: Nearness) -> Rank {
+impl OrderRank {
+    fn of(nearness: Nearness) -> OrderRank {
         match nearness {
-            Nearness::Bound(value) if !value.is_nan() => Rank(0, value),
-            Nearness::Bound(_) | Nearness::Undirected => Rank(1, 0.0),
-            Nearness::Null => Rank(2, 0.0),
+            Nearness::Bound(value) if !value.is_nan() => OrderRank(0, value),
+            Nearness::Bound(_) | Nearness::Undirected => OrderRank(1, 0.0),
+            Nearness::Null => OrderRank(2, 0.0),
         }
     }
 
-    fn cmp(self, other: Rank) -> Ordering {
+    fn cmp(self, other: OrderRank) -> Ordering {
         self.0.cmp(&other.0).then(self.1.partial_cmp(&other.1).unwrap_or(Ordering::Equal))
     }
 
-    fn is_below(self, other: Rank) -> bool {
+    fn is_below(self, other: OrderRank) -> bool {
         self.cmp(other).is_lt()
     }
 }
@@ -70,19 +70,19 @@ enum Precision {
 /// A row that is not given yet.
 #[derive(Clone, Copy, Debug)]
 struct PendingRow {
-    found: FoundRow,
+    found: NearRow,
     precision: Precision,
-    lowest: Rank,
-    highest: Rank,
+    lowest: OrderRank,
+    highest: OrderRank,
 }
 
 impl PendingRow {
     /// A row as a scan gives it. Without a vector that has a distance, all is known of it.
-    fn new(found: FoundRow) -> PendingRow {
-        let lowest = Rank::of(found.nearness);
+    fn new(found: NearRow) -> PendingRow {
+        let lowest = OrderRank::of(found.nearness);
         match found.nearness {
             Nearness::Bound(_) => {
-                let highest = Rank(0, f64::INFINITY);
+                let highest = OrderRank(0, f64::INFINITY);
                 PendingRow { found, precision: Precision::Walked, lowest, highest }
             }
             _ => PendingRow { found, precision: Precision::Measured, lowest, highest: lowest },
@@ -91,7 +91,7 @@ impl PendingRow {
 
     /// This row, whose value is known.
     fn measured(&self, nearness: Nearness) -> PendingRow {
-        let (lowest, found) = (Rank::of(nearness), FoundRow { nearness, ..self.found });
+        let (lowest, found) = (OrderRank::of(nearness), NearRow { nearness, ..self.found });
         PendingRow { found, precision: Precision::Measured, lowest, highest: lowest }
     }
 }
@@ -141,7 +141,7 @@ impl ExactOrder {
         store: &S,
         scan: &mut Scan,
         rows: &mut impl TableRows,
-    ) -> Result<Option<FoundRow>> {
+    ) -> Result<Option<NearRow>> {
         loop {
             self.look_ahead(store, scan, rows)?;
             let Some(Reverse(row)) = self.pending.pop() else {
@@ -216,7 +216,9 @@ impl ExactOrder {
         if row.precision == Precision::Walked
             && let Some(bounds) = scan.fine_bounds(store, &row.found)?
         {
-            let known = |rank: Rank, value: f64| if value.is_nan() { rank } else { Rank(0, value) };
+            let known = |rank: OrderRank, value: f64| {
+                if value.is_nan() { rank } else { OrderRank(0, value) }
+            };
             let (lowest, highest) =
                 (known(row.lowest, bounds.lower), known(row.highest, bounds.upper));
             self.pending.push(Reverse(PendingRow {

@@ -25,7 +25,7 @@
 
 use std::collections::HashSet;
 
-use super::bounds::Bounds;
+use super::bounds::ValueBounds;
 use super::columns::{self, ColumnCondition};
 use super::graph::{Filtered, Graph, Neighbor, PageGraph, share_around};
 use super::insert::{any_live_node, expect_probe};
@@ -34,7 +34,7 @@ use super::nearest::{NearCandidate, Nearest, compare, sort};
 use super::node_set::NodeSet;
 use super::page::{HnswMeta, HnswPageKind, NodePlace, NodeState, RowId, SlotView};
 use super::scan_options::ScanOptions;
-use super::scan_query::{FoundRow, Nearness, Probe, ScanQuery};
+use super::scan_query::{NearRow, Nearness, Probe, ScanQuery};
 use super::search_layer::{LayerSearch, descend};
 use super::slots::read_meta;
 use super::visited::Visited;
@@ -97,7 +97,7 @@ pub struct Scan {
     visited: Visited,
     ef: usize,
     /// What is to be given next, the last first.
-    ready: Vec<FoundRow>,
+    ready: Vec<NearRow>,
     /// Rows that the walk gave.
     given: HashSet<RowId>,
     highest_given: f64,
@@ -171,7 +171,7 @@ impl Scan {
 
     /// Where the operator's value of a row lies that this scan found, by all that the index holds of it; `None` if
     /// its node has gone.
-    pub fn fine_bounds<S: Store>(&self, store: &S, found: &FoundRow) -> Result<Option<Bounds>> {
+    pub fn fine_bounds<S: Store>(&self, store: &S, found: &NearRow) -> Result<Option<ValueBounds>> {
         let Probe::Vector(probe) = &self.probe else { return Ok(None) };
         let shape = &self.meta.shape;
         let graph = PageGraph::new(store, shape);
@@ -183,7 +183,7 @@ impl Scan {
     }
 
     /// The next row in order, with its distance; `None` after the last.
-    pub fn next<S: Store>(&mut self, store: &S) -> Result<Option<FoundRow>> {
+    pub fn next<S: Store>(&mut self, store: &S) -> Result<Option<NearRow>> {
         loop {
             if let Some(next) = self.ready.pop() {
                 return Ok(Some(next));
@@ -200,7 +200,7 @@ impl Scan {
     }
 
     /// All rows that the next stage gives, nearest first; none at the end.
-    pub fn batch<S: Store>(&mut self, store: &S) -> Result<Vec<FoundRow>> {
+    pub fn batch<S: Store>(&mut self, store: &S) -> Result<Vec<NearRow>> {
         let Some(first) = self.next(store)? else { return Ok(Vec::new()) };
         let mut batch = vec![first];
         batch.extend(std::mem::take(&mut self.ready).into_iter().rev());
@@ -315,12 +315,12 @@ impl Scan {
         self.ready = rows.into_iter().rev().map(|candidate| self.found(candidate)).collect();
     }
 
-    fn found(&self, NearCandidate { bound, row, node }: NearCandidate) -> FoundRow {
+    fn found(&self, NearCandidate { bound, row, node }: NearCandidate) -> NearRow {
         let nearness = match self.probe {
             Probe::Vector(_) => Nearness::Bound(bound),
             Probe::Anything(nearness) => nearness,
         };
-        FoundRow { nearness, row, node }
+        NearRow { nearness, row, node }
     }
 
     /// Reads the ground layer, and makes ready what comes after `after`, as much as memory
@@ -460,7 +460,7 @@ impl Scan {
             slots
                 .filter_map(|slot| SlotView::of(&shape, page, HnswPageKind::Loose, slot))
                 .filter(|slot| slot.state() == state)
-                .map(|slot| FoundRow { nearness, row: slot.row(), node: 0 })
+                .map(|slot| NearRow { nearness, row: slot.row(), node: 0 })
                 .collect()
         })?;
         self.stage = ScanStage::Loose { block: block + 1, state };

@@ -17,7 +17,7 @@ pub enum Nearness {
 
 /// A row that a scan found.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct FoundRow {
+pub struct NearRow {
     /// How near it is, as far as a walk knows.
     pub nearness: Nearness,
     /// The row.

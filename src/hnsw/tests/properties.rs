@@ -1,7 +1,7 @@
 //! Properties for any vectors and any pages: bounds hold, damage harms nobody.
 
 use super::*;
-use crate::hnsw::bounds::Bounds;
+use crate::hnsw::bounds::ValueBounds;
 
 fn any_metric() -> impl Strategy<Value = (DistanceMetric, Storage)> {
     let metric = prop::sample::select(vec![
@@ -58,7 +58,7 @@ proptest! {
             prop_assert_eq!(bound, coarse.lower, "a probe is walked with as the vector is");
             let fine = space.fine_bounds(probe.bytes(), y.bytes());
             for value in [exact(metric, &a, &b), as_operator(metric, &a, &b)] {
-                for Bounds { lower, upper } in [coarse, fine] {
+                for ValueBounds { lower, upper } in [coarse, fine] {
                     prop_assert!(lower <= value || value.is_nan(), "{} > {}", lower, value);
                     prop_assert!(upper >= value || value.is_nan(), "{} < {}", upper, value);
                 }

@@ -12,7 +12,7 @@ use crate::hnsw::columns::ColumnCondition;
 use crate::hnsw::exact_order::ExactOrder;
 use crate::hnsw::scan::{Scan, ScanEffort};
 use crate::hnsw::scan_options::ScanOptions;
-use crate::hnsw::scan_query::{FoundRow, Nearness, Probe, ScanQuery};
+use crate::hnsw::scan_query::{NearRow, Nearness, Probe, ScanQuery};
 use crate::hnsw::slots::read_meta;
 use crate::hnsw::visited::Visited;
 use crate::pg::index::access_method;
@@ -109,7 +109,7 @@ pub unsafe extern "C-unwind" fn amgettuple(
         let rescorer = opaque.rescorer.get_or_insert_with(|| Rescorer::new(scan));
         let mut rows = ScannedRows::new(rescorer, scan);
         let next = order.next(pages, under_way, &mut rows).or_report();
-        let Some(FoundRow { nearness, row, .. }) = next else { return false };
+        let Some(NearRow { nearness, row, .. }) = next else { return false };
         (*scan).xs_heaptid = pointer_of(row);
         (*scan).xs_recheck = (*scan).numberOfKeys > 0;
         (*scan).xs_recheckorderby = false;
