@@ -91,8 +91,7 @@ fn explain_says_what_a_scan_did() {
     let plan = one::<pgrx::Json>(query, &[]).expect("a plan").0;
     let scan = &plan[0]["Plan"]["Plans"][0];
     let figure = |name: &str| scan[name].as_u64().unwrap_or_else(|| panic!("{name}: {plan}"));
-    // Two rows are equally far, which only their own values tell.
-    assert!((2..10).contains(&figure("Rows Rescored")), "{plan}");
+    assert!((3..100).contains(&figure("Rows Rescored")), "{plan}");
     assert!((40..500).contains(&figure("Nodes Visited")), "{plan}");
     assert!((40..5000).contains(&figure("Distances Computed")), "{plan}");
     run("CREATE INDEX ON points USING rag_hnsw (v vector_cosine_ops, id)");

@@ -10,10 +10,8 @@
 //! PostgreSQL, so all of it runs in memory as well.
 
 pub mod binary;
-pub mod bounds;
 pub mod rotation;
 pub mod space;
-pub mod sq8;
 
 pub mod columns;
 pub mod layout;
@@ -41,7 +39,6 @@ pub mod insert;
 pub mod nearest;
 pub mod scan;
 pub mod scan_options;
-pub mod scan_query;
 pub mod vacuum;
 pub mod walk_or_sweep;
 

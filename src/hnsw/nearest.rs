@@ -6,20 +6,12 @@
 
 use super::page::RowId;
 
-/// A row, its bound, and the node on the ground that stands for it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct NearCandidate {
-    /// The operator's value is not below this.
-    pub bound: f64,
-    /// The row.
-    pub row: RowId,
-    /// Its node.
-    pub node: u32,
-}
+/// A row and its bound.
+pub type NearCandidate = (f64, RowId);
 
 /// The order of candidates: by bound, and then by row.
 pub fn compare(a: &NearCandidate, b: &NearCandidate) -> std::cmp::Ordering {
-    a.bound.total_cmp(&b.bound).then(a.row.cmp(&b.row))
+    a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))
 }
 
 /// Puts candidates in order.

@@ -25,18 +25,17 @@
 
 use std::collections::HashSet;
 
-use super::bounds::ValueBounds;
 use super::columns::{self, ColumnCondition};
 use super::graph::{Filtered, Graph, Neighbor, PageGraph, share_around};
 use super::insert::{any_live_node, expect_probe};
 use super::layout::BlockRole;
 use super::nearest::{NearCandidate, Nearest, compare, sort};
 use super::node_set::NodeSet;
-use super::page::{HnswMeta, HnswPageKind, NodePlace, NodeState, RowId, SlotView};
+use super::page::{HnswMeta, HnswPageKind, NodeState, RowId, SlotView};
 use super::scan_options::ScanOptions;
-use super::scan_query::{NearRow, Nearness, Probe, ScanQuery};
 use super::search_layer::{LayerSearch, descend};
 use super::slots::read_meta;
+use super::space::Payload;
 use super::visited::Visited;
 use super::walk_or_sweep::{KeptRows, WalkOrSweep};
 use crate::error::Result;
@@ -49,6 +48,8 @@ pub struct ScanEffort {
     pub nodes: u64,
     /// Distances to what the index holds.
     pub distances: u64,
+    /// Rows given, of which the executor computes the operator's own value.
+    pub rows: u64,
 }
 
 impl ScanEffort {
@@ -56,7 +57,37 @@ impl ScanEffort {
     pub fn add(&mut self, other: ScanEffort) {
         self.nodes += other.nodes;
         self.distances += other.distances;
+        self.rows += other.rows;
     }
+}
+
+/// How near a row is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Nearness {
+    /// The operator's value is not below this.
+    Bound(f64),
+    /// The operator gives NaN.
+    Undirected,
+    /// The vector is NULL.
+    Null,
+}
+
+/// What a scan looks for, and where.
+#[derive(Clone, Debug)]
+pub struct ScanQuery {
+    /// The probe that rows should be near to.
+    pub probe: Probe,
+    /// What the rows must meet, all of it.
+    pub conditions: Vec<ColumnCondition>,
+}
+
+/// What should be near.
+#[derive(Clone, Debug)]
+pub enum Probe {
+    /// What is near this.
+    Vector(Payload),
+    /// Anything: the probe is NULL, or has no direction, and no row is nearer than another.
+    Anything(Nearness),
 }
 
 /// Rows that are put in order at once at first, where a sweep has found many.
@@ -97,7 +128,7 @@ pub struct Scan {
     visited: Visited,
     ef: usize,
     /// What is to be given next, the last first.
-    ready: Vec<NearRow>,
+    ready: Vec<(Nearness, RowId)>,
     /// Rows that the walk gave.
     given: HashSet<RowId>,
     highest_given: f64,
@@ -105,7 +136,9 @@ pub struct Scan {
     swept: Vec<NearCandidate>,
     /// Distances that sweeps have computed.
     distances: u64,
-    /// What the caller has kept of the rows that it got.
+    /// Rows that were given.
+    rows: u64,
+    /// What the caller has kept of them.
     kept: KeptRows,
 }
 
@@ -141,6 +174,7 @@ impl Scan {
             highest_given: f64::NEG_INFINITY,
             swept: Vec::new(),
             distances: 0,
+            rows: 0,
             kept: KeptRows::expected(options.share_kept),
         })
     }
@@ -166,26 +200,14 @@ impl Scan {
     #[must_use]
     pub fn effort(&self) -> ScanEffort {
         let (nodes, distances) = self.walk.effort();
-        ScanEffort { nodes, distances: distances + self.distances }
-    }
-
-    /// Where the operator's value of a row lies that this scan found, by all that the index holds of it; `None` if
-    /// its node has gone.
-    pub fn fine_bounds<S: Store>(&self, store: &S, found: &NearRow) -> Result<Option<ValueBounds>> {
-        let Probe::Vector(probe) = &self.probe else { return Ok(None) };
-        let shape = &self.meta.shape;
-        let graph = PageGraph::new(store, shape);
-        let bounds = graph.with_node(found.node, 0, |slot| {
-            let is_it = slot.row() == found.row && slot.state() == NodeState::Live;
-            is_it.then(|| shape.space.fine_bounds(probe.bytes(), slot.payload()))
-        })?;
-        Ok(bounds.flatten())
+        ScanEffort { nodes, distances: distances + self.distances, rows: self.rows }
     }
 
     /// The next row in order, with its distance; `None` after the last.
-    pub fn next<S: Store>(&mut self, store: &S) -> Result<Option<NearRow>> {
+    pub fn next<S: Store>(&mut self, store: &S) -> Result<Option<(Nearness, RowId)>> {
         loop {
             if let Some(next) = self.ready.pop() {
+                self.rows += 1;
                 return Ok(Some(next));
             }
             match self.stage {
@@ -200,10 +222,11 @@ impl Scan {
     }
 
     /// All rows that the next stage gives, nearest first; none at the end.
-    pub fn batch<S: Store>(&mut self, store: &S) -> Result<Vec<NearRow>> {
+    pub fn batch<S: Store>(&mut self, store: &S) -> Result<Vec<(Nearness, RowId)>> {
         let Some(first) = self.next(store)? else { return Ok(Vec::new()) };
         let mut batch = vec![first];
         batch.extend(std::mem::take(&mut self.ready).into_iter().rev());
+        self.rows += batch.len() as u64 - 1;
         Ok(batch)
     }
 
@@ -299,28 +322,17 @@ impl Scan {
             .into_iter()
             .take(most)
             .filter(|found| !self.given.contains(&found.row))
-            .map(|found| NearCandidate {
-                bound: space.lower_bound(of_probe, found.fit, found.distance),
-                row: found.row,
-                node: found.node,
-            })
+            .map(|found| (space.lower_bound(of_probe, found.fit, found.distance), found.row))
             .collect();
         sort(&mut rows);
-        if let Some(last) = rows.last() {
-            self.highest_given = last.bound.max(self.highest_given);
+        if let Some((bound, _)) = rows.last() {
+            self.highest_given = bound.max(self.highest_given);
         }
         if self.options.is_iterative {
-            self.given.extend(rows.iter().map(|candidate| candidate.row));
+            self.given.extend(rows.iter().map(|(_, row)| *row));
         }
-        self.ready = rows.into_iter().rev().map(|candidate| self.found(candidate)).collect();
-    }
-
-    fn found(&self, NearCandidate { bound, row, node }: NearCandidate) -> NearRow {
-        let nearness = match self.probe {
-            Probe::Vector(_) => Nearness::Bound(bound),
-            Probe::Anything(nearness) => nearness,
-        };
-        NearRow { nearness, row, node }
+        self.ready =
+            rows.into_iter().rev().map(|(bound, row)| (Nearness::Bound(bound), row)).collect();
     }
 
     /// Reads the ground layer, and makes ready what comes after `after`, as much as memory
@@ -338,7 +350,7 @@ impl Scan {
                     if let Some(next) = blocks.peek() {
                         store.prefetch(*next, HEADER_BYTES, PAGE_SIZE - HEADER_BYTES);
                     }
-                    store.read(block, |page| self.measure(block, page, &mut kept))?;
+                    store.read(block, |page| self.measure(page, &mut kept))?;
                 }
             }
             Some(matches) => self.measure_matches(store, matches, &mut kept)?,
@@ -367,15 +379,17 @@ impl Scan {
             Some(last) if !are_all => ScanStage::Sweeping { after: Some(*last) },
             _ => ScanStage::Loose { block: 1, state: NodeState::Undirected },
         };
-        self.ready = rows.into_iter().rev().map(|candidate| self.found(candidate)).collect();
+        let nearness = |bound| match self.probe {
+            Probe::Vector(_) => Nearness::Bound(bound),
+            Probe::Anything(nearness) => nearness,
+        };
+        self.ready = rows.into_iter().rev().map(|(bound, row)| (nearness(bound), row)).collect();
     }
 
-    fn measure(&self, block: u32, page: &crate::pages::Page, kept: &mut Nearest) {
+    fn measure(&self, page: &crate::pages::Page, kept: &mut Nearest) {
         let shape = &self.meta.shape;
-        for number in 0..shape.slots(HnswPageKind::Ground) {
-            let node = shape.node(NodePlace { block, slot: number });
-            let slot = SlotView::of(shape, page, HnswPageKind::Ground, number);
-            let Some(slot) = slot else { return };
+        for slot in 0..shape.slots(HnswPageKind::Ground) {
+            let Some(slot) = SlotView::of(shape, page, HnswPageKind::Ground, slot) else { return };
             if slot.state() != NodeState::Live {
                 continue;
             }
@@ -388,7 +402,7 @@ impl Scan {
                 Probe::Anything(_) => 0.0,
             };
             if !self.was_given(bound, slot.row()) {
-                kept.offer(NearCandidate { bound, row: slot.row(), node });
+                kept.offer((bound, slot.row()));
             }
         }
     }
@@ -410,23 +424,22 @@ impl Scan {
         let nodes: Vec<u32> = matches.iter().collect();
         for nodes in nodes.chunks(LOOKED_AT) {
             store.interrupted()?;
-            let mut offer = |node: u32, row: RowId, is_live: bool, bound: f64| {
+            let mut offer = |row: RowId, is_live: bool, bound: f64| {
                 if is_live && !self.was_given(bound, row) {
-                    kept.offer(NearCandidate { bound, row, node });
+                    kept.offer((bound, row));
                 }
             };
             match &self.probe {
                 Probe::Vector(probe) => graph.look(probe.bytes(), nodes, 0, &mut |found| {
                     let (space, of_probe) = (&shape.space, shape.space.fit(probe.bytes()));
                     let bound = space.lower_bound(of_probe, found.fit, found.distance);
-                    offer(found.node, found.row, found.is_live, bound);
+                    offer(found.row, found.is_live, bound);
                 })?,
                 Probe::Anything(_) => {
                     for node in nodes {
                         let seen = graph.with_node(*node, 0, |slot| (slot.row(), slot.state()))?;
-                        seen.into_iter().for_each(|(row, state)| {
-                            offer(*node, row, state == NodeState::Live, 0.0)
-                        });
+                        seen.into_iter()
+                            .for_each(|(row, state)| offer(row, state == NodeState::Live, 0.0));
                     }
                 }
             }
@@ -460,7 +473,7 @@ impl Scan {
             slots
                 .filter_map(|slot| SlotView::of(&shape, page, HnswPageKind::Loose, slot))
                 .filter(|slot| slot.state() == state)
-                .map(|slot| NearRow { nearness, row: slot.row(), node: 0 })
+                .map(|slot| (nearness, slot.row()))
                 .collect()
         })?;
         self.stage = ScanStage::Loose { block: block + 1, state };

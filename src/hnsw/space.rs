@@ -19,16 +19,17 @@
 //! | binary | 1/8 an element | norm, factor |
 //! | bits | 1/8 an element | |
 //!
-//! sq8 are codes over the range of each vector's own elements, see `sq8`: all of L2, inner
-//! product and cosine come down to one dot product of codes. binary keeps the signs of the
-//! rotated vector, see `binary`. What `bounds` says is where the operator's value lies, by all
-//! that is known of a vector.
+//! sq8 is scalar quantisation with a range of its own for each vector (as in LVQ, Aguerrebere
+//! et al., VLDB 2023, section 3, without the mean): `element ≈ offset + scale * code`, codes
+//! from -127 to 127. It needs no training, so an index on an empty table is as good as any.
+//! All of L2, inner product and cosine come down to one dot product of codes.
+//!
+//! binary keeps the signs of the rotated vector, see `binary`.
 
 use super::binary::{
     BINARY_HEADER, PROBE_HEADER, dot_binary, dot_probe, encode_binary, encode_probe,
 };
 use super::rotation::rotated_dimensions;
-use super::sq8;
 use crate::error::{Error, ErrorKind, Result};
 use crate::vector;
 use half::f16;
@@ -123,12 +124,14 @@ pub struct Space {
 
 /// Bytes before the elements of float32 and float16.
 const FLOAT_HEADER: usize = 8;
+/// Bytes before the codes of sq8.
+const SQ8_HEADER: usize = 20;
 
 /// A unit in the last place of f32, relative, with room for how operators sum.
-pub(super) const EPSILON: f64 = 1.2e-7;
+const EPSILON: f64 = 1.2e-7;
 
 /// Where the operator's sum of products, in single precision, may become infinite.
-pub(super) const OVERFLOW: f64 = 1e38;
+const OVERFLOW: f64 = 1e38;
 
 /// How well a payload fits the vector that it stands for.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -167,7 +170,7 @@ impl Space {
         let bytes = match self.storage {
             Storage::Float32 => FLOAT_HEADER + 4 * dimensions,
             Storage::Float16 => FLOAT_HEADER + 2 * dimensions,
-            Storage::Sq8 => sq8::payload_bytes(dimensions),
+            Storage::Sq8 => SQ8_HEADER + dimensions,
             Storage::Bits => dimensions.div_ceil(8),
             Storage::Binary => BINARY_HEADER + rotated_dimensions(dimensions) / 8,
         };
@@ -179,14 +182,8 @@ impl Space {
     pub fn probe_bytes(&self) -> usize {
         match self.storage {
             Storage::Binary => PROBE_HEADER + rotated_dimensions(self.dimensions as usize),
-            _ if self.has_fine_probe() => sq8::probe_bytes(self.dimensions as usize),
             _ => self.payload_bytes(),
         }
-    }
-
-    /// Whether a probe is known more precisely than what the index holds.
-    pub(super) fn has_fine_probe(&self) -> bool {
-        self.storage == Storage::Sq8 && self.metric != DistanceMetric::L1
     }
 
     /// Whether what is nearest by the payloads has to be measured again before it is given.
@@ -217,21 +214,13 @@ impl Space {
 
     /// Brings a vector into the form that payloads are compared with; as [`Space::encode`].
     pub fn probe(&self, elements: Elements<'_>) -> Result<Option<Payload>> {
-        let is_of_its_own = self.storage == Storage::Binary || self.has_fine_probe();
-        let (true, Elements::Numbers(numbers)) = (is_of_its_own, elements) else {
+        let (Storage::Binary, Elements::Numbers(numbers)) = (self.storage, elements) else {
             return self.encode(elements);
         };
         self.expect_length(numbers.len(), self.dimensions as usize)?;
         Ok(self.directed(numbers).map(|directed| {
             let mut words = vec![0u32; self.probe_bytes().div_ceil(4)];
-            let bytes = bytemuck::cast_slice_mut(&mut words);
-            if self.storage == Storage::Binary {
-                encode_probe(&directed, bytes);
-            } else {
-                sq8::encode_codes(&directed, bytes);
-                self.write_fit(numbers, &directed, bytes);
-                sq8::encode_fine(&directed, bytes);
-            }
+            encode_probe(&directed, bytemuck::cast_slice_mut(&mut words));
             Payload(words.into())
         }))
     }
@@ -288,15 +277,11 @@ impl Space {
                 let stored: &mut [f16] = bytemuck::cast_slice_mut(&mut bytes[FLOAT_HEADER..]);
                 stored.iter_mut().zip(numbers).for_each(|(to, x)| *to = half(*x));
             }
-            Storage::Sq8 => sq8::encode_codes(numbers, bytes),
+            Storage::Sq8 => encode_sq8(numbers, bytes),
             Storage::Binary => return encode_binary(numbers, bytes),
             // Bits come as bits.
             Storage::Bits => return,
         }
-        self.write_fit(original, numbers, bytes);
-    }
-
-    fn write_fit(&self, original: &[f32], numbers: &[f32], bytes: &mut [u8]) {
         let (residual, norm) = self.describe(original, numbers, bytes);
         bytes[..4].copy_from_slice(&residual.to_ne_bytes());
         bytes[4..8].copy_from_slice(&norm.to_ne_bytes());
@@ -337,7 +322,12 @@ impl Space {
             Storage::Float16 => {
                 Box::new(halves(payload).iter().take(dimensions).map(|x| x.to_f32()))
             }
-            Storage::Sq8 => Box::new(sq8::elements(payload, dimensions)),
+            Storage::Sq8 => {
+                let (scale, offset) = (number(payload, 8), number(payload, 12));
+                Box::new(codes(payload).iter().take(dimensions).map(move |code| {
+                    (f64::from(offset) + f64::from(scale) * f64::from(*code)) as f32
+                }))
+            }
             Storage::Binary => {
                 let signs = &payload[BINARY_HEADER..];
                 let sign =
@@ -378,7 +368,7 @@ impl Space {
             Storage::Float16 => vector::dot_f16(halves(a), halves(b)),
             Storage::Binary if a.len() > b.len() => dot_probe(a, b),
             Storage::Binary => dot_binary(a, b),
-            _ => sq8::dot(a, b, self.dimensions as usize),
+            _ => dot_sq8(a, b, f64::from(self.dimensions)),
         }
     }
 
@@ -390,6 +380,88 @@ impl Space {
             _ => Fit { residual: number(payload, 0), norm: number(payload, 4) },
         }
     }
+
+    /// A value that the operator's, for two vectors that were encoded, is not below (unless
+    /// [`Space::is_estimate`]: then it is the estimate); `distance` is what [`Space::distance`]
+    /// gave for the payloads.
+    ///
+    /// The residuals bound what the forms lost: by the triangle inequality for L2 and L1, by
+    /// Cauchy and Schwarz for the dot product. A further allowance is for rounding, here and
+    /// in the operator, whose sums are in single precision.
+    #[must_use]
+    pub fn lower_bound(&self, a: Fit, b: Fit, distance: f32) -> f64 {
+        let distance = f64::from(distance);
+        match (self.storage, self.metric) {
+            (Storage::Bits, _) => return distance - 4.0 * EPSILON,
+            // No bound: what it comes to, as well as is known.
+            (Storage::Binary, DistanceMetric::L2) => return distance.max(0.0).sqrt(),
+            (Storage::Binary, _) => return distance,
+            _ => {}
+        }
+        let residual = |fit: Fit| f64::from(fit.residual);
+        let norm = |fit: Fit| f64::from(fit.norm);
+        let rounding = EPSILON * (f64::from(self.dimensions) + 16.0);
+        let underflow = f64::from(f32::MIN_POSITIVE) * 2.0 * f64::from(self.dimensions);
+        let bound = match self.metric {
+            DistanceMetric::L2 => {
+                let cancelled = match self.storage {
+                    Storage::Sq8 => 8.0 * EPSILON * (norm(a).powi(2) + norm(b).powi(2)),
+                    _ => 0.0,
+                };
+                let square = (distance * (1.0 - rounding) - cancelled - underflow).max(0.0);
+                (square.sqrt() - residual(a) - residual(b)) * (1.0 - rounding)
+            }
+            DistanceMetric::L1 => {
+                (distance * (1.0 - rounding) - residual(a) - residual(b)) * (1.0 - rounding)
+            }
+            _ => {
+                let whole = norm(a) + residual(a);
+                if whole * (norm(b) + residual(b)) > OVERFLOW {
+                    return f64::NEG_INFINITY;
+                }
+                let lost = residual(b) * whole + residual(a) * norm(b);
+                distance - lost - underflow - 2.0 * rounding * whole * (norm(b) + residual(b))
+            }
+        };
+        match (bound.is_finite(), self.metric) {
+            (false, _) => f64::NEG_INFINITY,
+            (true, DistanceMetric::L2 | DistanceMetric::L1) => bound.max(0.0),
+            (true, _) => bound,
+        }
+    }
+}
+
+/// Codes from -127 to 127 over the range of the vector's own elements.
+fn encode_sq8(numbers: &[f32], bytes: &mut [u8]) {
+    let low = numbers.iter().copied().fold(f32::INFINITY, f32::min);
+    let high = numbers.iter().copied().fold(f32::NEG_INFINITY, f32::max);
+    let (low, high) = (f64::from(low), f64::from(high));
+    let scale = ((high - low) / 254.0) as f32;
+    let offset = ((high + low) / 2.0) as f32;
+    let mut sum = 0i32;
+    for (to, x) in bytes[SQ8_HEADER..].iter_mut().zip(numbers) {
+        let steps =
+            if scale > 0.0 { (f64::from(*x) - f64::from(offset)) / f64::from(scale) } else { 0.0 };
+        let code = steps.round().clamp(-127.0, 127.0) as i8;
+        sum += i32::from(code);
+        *to = code as u8;
+    }
+    bytes[8..12].copy_from_slice(&scale.to_ne_bytes());
+    bytes[12..16].copy_from_slice(&offset.to_ne_bytes());
+    bytes[16..20].copy_from_slice(&sum.to_ne_bytes());
+}
+
+/// `Σ (oa + sa ca) (ob + sb cb)`, from the dot product of the codes, which are padded with zeros.
+fn dot_sq8(a: &[u8], b: &[u8], dimensions: f64) -> f64 {
+    let dot = f64::from(vector::dot_codes(codes(a), codes(b), sum_of_codes(b)));
+    let part = |payload, at| f64::from(number(payload, at));
+    let sum = |payload| f64::from(sum_of_codes(payload));
+    let parts = |payload| (part(payload, 8), part(payload, 12), sum(payload));
+    let ((scale_a, offset_a, sum_a), (scale_b, offset_b, sum_b)) = (parts(a), parts(b));
+    dimensions * offset_a * offset_b
+        + offset_a * scale_b * sum_b
+        + offset_b * scale_a * sum_a
+        + scale_a * scale_b * dot
 }
 
 /// pgvector says 1 for two empty sets.
@@ -407,10 +479,18 @@ pub(super) fn number(payload: &[u8], at: usize) -> f32 {
     f32::from_ne_bytes([payload[at], payload[at + 1], payload[at + 2], payload[at + 3]])
 }
 
+fn sum_of_codes(payload: &[u8]) -> i32 {
+    i32::from_ne_bytes([payload[16], payload[17], payload[18], payload[19]])
+}
+
 fn floats(payload: &[u8]) -> &[f32] {
     bytemuck::cast_slice(&payload[FLOAT_HEADER..])
 }
 
 fn halves(payload: &[u8]) -> &[f16] {
     bytemuck::cast_slice(&payload[FLOAT_HEADER..])
+}
+
+fn codes(payload: &[u8]) -> &[i8] {
+    bytemuck::cast_slice(&payload[SQ8_HEADER..])
 }

@@ -22,9 +22,8 @@ use super::page::{
     self, Degree, Filters, HnswMeta, HnswPageKind, IndexShape, NodePlace, NodeState, RowId,
     SlotView, VectorColumn,
 };
-use super::scan::Scan;
+use super::scan::{Nearness, Probe, Scan, ScanQuery};
 use super::scan_options::ScanOptions;
-use super::scan_query::{Nearness, Probe, ScanQuery};
 use super::search_layer::SearchMemory;
 use super::slots::read_meta;
 use super::space::{DistanceMetric, Elements, Payload, Space, Storage};
@@ -92,10 +91,6 @@ fn row(number: usize) -> RowId {
 
 fn encode(shape: &IndexShape, vector: &[f32]) -> Payload {
     shape.space.encode(Elements::Numbers(vector)).unwrap().unwrap()
-}
-
-fn probe(shape: &IndexShape, vector: &[f32]) -> Payload {
-    shape.space.probe(Elements::Numbers(vector)).unwrap().unwrap()
 }
 
 /// What the operator says, in double precision.
@@ -172,7 +167,7 @@ fn filtered_scan(
 ) -> impl Iterator<Item = (Nearness, RowId)> {
     let query = ScanQuery { probe: Probe::Vector(probe), conditions: conditions.to_vec() };
     let mut scan = Scan::begin(store, query, options, Visited::default()).unwrap();
-    std::iter::from_fn(move || scan.next(store).unwrap().map(|it| (it.nearness, it.row)))
+    std::iter::from_fn(move || scan.next(store).unwrap())
 }
 
 /// The part of the true `k` nearest that the index finds, as the executor would sort them.
@@ -193,7 +188,7 @@ fn recall(
         all.sort_by(|a, b| a.0.total_cmp(&b.0));
         let best: HashSet<RowId> = all.iter().take(k).map(|(_, row)| *row).collect();
         let options = ScanOptions { ef_search: 100, is_iterative: false, ..OPTIONS };
-        let probe = probe(shape, &query);
+        let probe = shape.space.probe(Elements::Numbers(&query)).unwrap().unwrap();
         let mut found: Vec<(f64, RowId)> = scan(store, probe, options)
             .map(|(_, found)| (all.iter().find(|(_, row)| *row == found).unwrap().0, found))
             .collect();
@@ -298,7 +293,7 @@ fn a_scan_gives_every_row_once_and_bounds_in_order() {
     // Little memory: the sweep needs several rounds.
     for memory in [1 << 22, 1 << 10] {
         let options = ScanOptions { ef_search: 10, memory, ..OPTIONS };
-        let found: Vec<(Nearness, RowId)> = scan(&store, probe(&shape, &query), options).collect();
+        let found: Vec<(Nearness, RowId)> = scan(&store, encode(&shape, &query), options).collect();
         assert_eq!(found.len(), 3002);
         assert_eq!(found.iter().map(|it| it.1).collect::<HashSet<RowId>>().len(), 3002);
         assert_eq!(found[3000..], [(Nearness::Undirected, row(5001)), (Nearness::Null, row(5000))]);
@@ -356,7 +351,7 @@ fn filters_give_the_rows_they_keep_and_no_others() {
             .collect();
         wanted.sort_by(|a, b| a.0.total_cmp(&b.0));
         let options = ScanOptions { ef_search: 20, ..OPTIONS };
-        let found: Vec<usize> = filtered_scan(&store, probe(&shape, &query), &conditions, options)
+        let found: Vec<usize> = filtered_scan(&store, encode(&shape, &query), &conditions, options)
             .map(|(_, row)| number(row))
             .collect();
         let as_set = |numbers: &[usize]| numbers.iter().copied().collect::<HashSet<usize>>();

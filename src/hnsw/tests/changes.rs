@@ -14,7 +14,7 @@ fn vacuum_keeps_what_is_left_findable_and_room_is_used_again() {
     assert_sound(&store);
     let after = recall(&store, &shape, &vectors, &gone);
     assert!(after >= before - 0.01, "{after} after {before}");
-    assert_eq!(scan(&store, probe(&shape, &vectors[0]), OPTIONS).count(), 500);
+    assert_eq!(scan(&store, encode(&shape, &vectors[0]), OPTIONS).count(), 500);
 
     let blocks = store.blocks().unwrap();
     let others: Vec<Vec<f32>> = vectors.iter().take(1500).cloned().collect();
@@ -22,7 +22,7 @@ fn vacuum_keeps_what_is_left_findable_and_room_is_used_again() {
     assert_sound(&store);
     let limit = blocks + blocks / 50 + 1;
     assert!(store.blocks().unwrap() <= limit, "{} of {blocks}", store.blocks().unwrap());
-    assert_eq!(scan(&store, probe(&shape, &vectors[0]), OPTIONS).count(), 2000);
+    assert_eq!(scan(&store, encode(&shape, &vectors[0]), OPTIONS).count(), 2000);
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn an_emptied_index_is_as_good_as_new() {
     }
     assert_eq!(vacuum(&store, &mut Gone(|_| true)).unwrap().removed, 900);
     assert_sound(&store);
-    assert_eq!(scan(&store, probe(&shape, &vectors[0]), OPTIONS).count(), 0);
+    assert_eq!(scan(&store, encode(&shape, &vectors[0]), OPTIONS).count(), 0);
     let blocks = store.blocks().unwrap();
     add(&store, &shape, &vectors, 0);
     assert_sound(&store);
@@ -119,9 +119,9 @@ fn equal_vectors_do_not_cut_off_the_others() {
     let mut vectors = vectors(600, 8);
     vectors.extend(std::iter::repeat_n(vec![1.0; 8], 300));
     for store in [built(shape, &vectors), inserted(shape, &vectors)] {
-        let found = scan(&store, probe(&shape, &vectors[10]), OPTIONS).next().unwrap();
+        let found = scan(&store, encode(&shape, &vectors[10]), OPTIONS).next().unwrap();
         assert_eq!(found.1, row(10));
-        assert_eq!(scan(&store, probe(&shape, &[1.0; 8]), OPTIONS).count(), 900);
+        assert_eq!(scan(&store, encode(&shape, &[1.0; 8]), OPTIONS).count(), 900);
     }
 }
 

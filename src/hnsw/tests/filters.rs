@@ -22,12 +22,12 @@ fn first_rows(
     conditions: &[ColumnCondition],
     count: usize,
 ) -> (Vec<usize>, u64) {
-    let probe = Probe::Vector(probe(shape, query));
+    let probe = Probe::Vector(encode(shape, query));
     let query = ScanQuery { probe, conditions: conditions.to_vec() };
     let options = ScanOptions { ef_search: EF, ..OPTIONS };
     let mut scan = Scan::begin(store, query, options, Visited::default()).unwrap();
     let found = (0..count).map_while(|_| scan.next(store).unwrap());
-    let found = found.map(|found| number(found.row)).collect();
+    let found = found.map(|(_, row)| number(row)).collect();
     (found, scan.effort().distances)
 }
 

@@ -1,4 +1,4 @@
-//! The operator's own values for rows that an index knows by bounds or estimates, where their order depends on them.
+//! The operator's own values for rows that an index knows by bounds or estimates.
 //!
 //! The rows are fetched from the table here and not by the executor, which can do so too: a row that comes
 //! out of its reorder queue has no ctid (nodeIndexscan.c, IndexNextWithReorder), so that FOR UPDATE and
@@ -9,10 +9,8 @@ use pgrx::prelude::*;
 
 use super::insert::pointer_of;
 use super::row_filter::RowFilter;
-use crate::error::Result;
-use crate::hnsw::exact_order::TableRows;
 use crate::hnsw::page::RowId;
-use crate::hnsw::scan_query::Nearness;
+use crate::hnsw::scan::Nearness;
 use crate::pg::index::pages::guarded;
 
 /// What is needed to get a row's vector from the table.
@@ -26,8 +24,6 @@ pub struct Rescorer {
     /// Room for the columns of a row of the index.
     values: Vec<pg_sys::Datum>,
     nulls: Vec<bool>,
-    /// Rows whose values were computed.
-    rescored: u64,
 }
 
 impl Rescorer {
@@ -53,26 +49,24 @@ impl Rescorer {
                     filter: RowFilter::of(scan),
                     values: vec![pg_sys::Datum::null(); pg_sys::INDEX_MAX_KEYS as usize],
                     nulls: vec![false; pg_sys::INDEX_MAX_KEYS as usize],
-                    rescored: 0,
                 }
             })
         }
     }
 
-    /// Reads a row, into the slot; false where no version of it is visible, or the query does not want it.
+    /// The operator's value for a row; `None` where no version of it is visible, or the query does not want it.
     ///
     /// # Safety
     ///
     /// `scan` is the one this was made for, under way.
-    unsafe fn fetch(&mut self, scan: pg_sys::IndexScanDesc, row: RowId) -> bool {
+    pub unsafe fn distance(&mut self, scan: pg_sys::IndexScanDesc, row: RowId) -> Option<Nearness> {
         check_for_interrupts!();
-        // SAFETY: by this function's contract.
+        // SAFETY: by this function's contract; the key is the one that the scan is ordered by, and
+        // what is computed lives in memory that the next row takes again.
         unsafe {
             let mut pointer = pointer_of(row);
             let (mut again, mut all_dead) = (false, false);
-            let Some(fetch_tuple) = (*(*(*scan).heapRelation).rd_tableam).index_fetch_tuple else {
-                return false;
-            };
+            let fetch_tuple = (*(*(*scan).heapRelation).rd_tableam).index_fetch_tuple?;
             let is_visible = guarded(|| {
                 fetch_tuple(
                     self.fetch,
@@ -84,23 +78,9 @@ impl Rescorer {
                 )
             });
             let slot = self.slot;
-            is_visible && self.filter.as_mut().is_none_or(|filter| filter.lets_pass(slot))
-        }
-    }
-
-    /// The operator's value for a row; `None` where no version of it is visible, or the query does not want it.
-    ///
-    /// # Safety
-    ///
-    /// `scan` is the one this was made for, under way.
-    unsafe fn distance(&mut self, scan: pg_sys::IndexScanDesc, row: RowId) -> Option<Nearness> {
-        // SAFETY: by this function's contract; the key is the one that the scan is ordered by, and
-        // what is computed lives in memory that the next row takes again.
-        unsafe {
-            if !self.fetch(scan, row) {
+            if !is_visible || self.filter.as_mut().is_some_and(|filter| !filter.lets_pass(slot)) {
                 return None;
             }
-            self.rescored += 1;
             let context = match (*self.state).es_per_tuple_exprcontext {
                 context if context.is_null() => pg_sys::MakePerTupleExprContext(self.state),
                 context => context,
@@ -127,10 +107,10 @@ impl Rescorer {
         }
     }
 
-    /// Rows whose values were computed.
+    /// Rows that were not measured, since the query does not want them.
     #[cfg(feature = "pg18")]
-    pub fn rescored(&self) -> u64 {
-        self.rescored
+    pub fn removed(&self) -> u64 {
+        self.filter.as_ref().map_or(0, RowFilter::removed)
     }
 
     /// Lets the last row go, before the scan begins anew.
@@ -162,34 +142,5 @@ impl Rescorer {
             pg_sys::ExecDropSingleTupleTableSlot(self.slot);
             pg_sys::FreeExecutorState(self.state);
         }
-    }
-}
-
-/// The rows of a scan's table.
-pub struct ScannedRows<'a> {
-    rescorer: &'a mut Rescorer,
-    scan: pg_sys::IndexScanDesc,
-}
-
-impl ScannedRows<'_> {
-    /// The rows that `rescorer` reads for the scan.
-    ///
-    /// # Safety
-    ///
-    /// `scan` is the one that the rescorer was made for, under way for as long as this lives.
-    pub unsafe fn new(rescorer: &mut Rescorer, scan: pg_sys::IndexScanDesc) -> ScannedRows<'_> {
-        ScannedRows { rescorer, scan }
-    }
-}
-
-impl TableRows for ScannedRows<'_> {
-    fn is_wanted(&mut self, row: RowId) -> Result<bool> {
-        // SAFETY: by the contract of `new`. Without conditions the executor reads the row soon enough.
-        Ok(self.rescorer.filter.is_none() || unsafe { self.rescorer.fetch(self.scan, row) })
-    }
-
-    fn value(&mut self, row: RowId) -> Result<Option<Nearness>> {
-        // SAFETY: by the contract of `new`.
-        Ok(unsafe { self.rescorer.distance(self.scan, row) })
     }
 }

@@ -5,14 +5,13 @@ use std::cell::RefCell;
 use pgrx::prelude::*;
 
 use super::insert::pointer_of;
-use super::rescore::{Rescorer, ScannedRows};
+use super::rescore::Rescorer;
 use super::{filter, scan_nodes, value};
 use crate::error::{Error, ErrorKind, Result};
 use crate::hnsw::columns::ColumnCondition;
 use crate::hnsw::exact_order::ExactOrder;
-use crate::hnsw::scan::{Scan, ScanEffort};
+use crate::hnsw::scan::{Nearness, Probe, Scan, ScanEffort, ScanQuery};
 use crate::hnsw::scan_options::ScanOptions;
-use crate::hnsw::scan_query::{NearRow, Nearness, Probe, ScanQuery};
 use crate::hnsw::slots::read_meta;
 use crate::hnsw::visited::Visited;
 use crate::pg::index::access_method;
@@ -107,9 +106,9 @@ pub unsafe extern "C-unwind" fn amgettuple(
             return false;
         };
         let rescorer = opaque.rescorer.get_or_insert_with(|| Rescorer::new(scan));
-        let mut rows = ScannedRows::new(rescorer, scan);
-        let next = order.next(pages, under_way, &mut rows).or_report();
-        let Some(NearRow { nearness, row, .. }) = next else { return false };
+        let measure = |row| Ok(rescorer.distance(scan, row));
+        let next = order.next(pages, under_way, measure).or_report();
+        let Some((nearness, row)) = next else { return false };
         (*scan).xs_heaptid = pointer_of(row);
         (*scan).xs_recheck = (*scan).numberOfKeys > 0;
         (*scan).xs_recheckorderby = false;
@@ -229,11 +228,11 @@ pub unsafe fn figures(scan: pg_sys::IndexScanDesc) -> [(&'static std::ffi::CStr,
     let opaque = unsafe { &*(*scan).opaque.cast::<HnswScan>() };
     let mut effort = opaque.effort;
     effort.add(opaque.scan.as_ref().map(|(_, scan)| scan.effort()).unwrap_or_default());
-    let rescored = opaque.rescorer.as_ref().map_or(0, Rescorer::rescored);
+    let removed = opaque.rescorer.as_ref().map_or(0, Rescorer::removed);
     [
         (c"Nodes Visited", effort.nodes),
         (c"Distances Computed", effort.distances),
-        (c"Rows Rescored", rescored),
+        (c"Rows Rescored", effort.rows.saturating_sub(removed)),
     ]
 }
 
