@@ -43,10 +43,7 @@ pub fn run(settings: &Settings, report: &mut Report) -> Result<()> {
         report.note("skipped: no judged data; set PG_RAG_DATA");
         return Ok(());
     };
-    let server = Server::start(&["rag.max_workers = 2"])?;
-    let mut client = server.session();
-    client.batch_execute("CREATE TABLE paper (id integer PRIMARY KEY, content text NOT NULL)")?;
-    client.batch_execute("SELECT rag_embed_batch(ARRAY['the model is loaded by this'])")?;
+    let (_server, mut client) = start()?;
     let mut sum = Sum::default();
     let rounds = settings.rounds.unwrap_or(3);
     for (round, slice) in documents.chunks(settings.documents).take(rounds).enumerate() {
@@ -65,6 +62,15 @@ pub fn run(settings: &Settings, report: &mut Report) -> Result<()> {
     ));
     show(report, &sum);
     Ok(())
+}
+
+/// A server with an empty table `paper`, whose model is loaded, and a session.
+pub fn start() -> Result<(Server, Client)> {
+    let server = Server::start(&["rag.max_workers = 2"])?;
+    let mut client = server.session();
+    client.batch_execute("CREATE TABLE paper (id integer PRIMARY KEY, content text NOT NULL)")?;
+    client.batch_execute("SELECT rag_embed_batch(ARRAY['the model is loaded by this'])")?;
+    Ok((server, client))
 }
 
 /// Puts these documents, and no others, into the table `paper`, and the texts of their chunks beside it.

@@ -5,9 +5,9 @@
 
 use std::time::Duration;
 
-use crate::backfill::{fill, fill_pipeline};
+use crate::backfill::{fill, fill_pipeline, start};
 use crate::report::{Report, Table};
-use crate::{Result, Server, Settings, texts};
+use crate::{Result, Settings, texts};
 
 /// The options of both sides.
 const OPTIONS: [&str; 2] = [
@@ -23,10 +23,7 @@ pub fn run(settings: &Settings, report: &mut Report) -> Result<()> {
         report.note("skipped: no judged data; set PG_RAG_DATA");
         return Ok(());
     };
-    let server = Server::start(&["rag.max_workers = 2"])?;
-    let mut client = server.session();
-    client.batch_execute("CREATE TABLE paper (id integer PRIMARY KEY, content text NOT NULL)")?;
-    client.batch_execute("SELECT rag_embed_batch(ARRAY['the model is loaded by this'])")?;
+    let (_server, mut client) = start()?;
     let (mut took, mut mentions, mut rows) = ([Duration::ZERO; 2], 0, 0);
     let rounds = settings.rounds.unwrap_or(4);
     for (round, slice) in documents.chunks(settings.documents).take(rounds).enumerate() {

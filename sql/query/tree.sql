@@ -206,7 +206,8 @@ NOT EXISTS (SELECT FROM pg_catalog.unnest(t.leaves) AS leaf (hash)
 -- lets each pass: node, summary, cosine similarity, and how many documents it covers. A chunk counts by its rank, as in
 -- reciprocal rank fusion. Who covers all documents has all of them: of summaries of several documents the smallest is read
 -- that has half of what was found, unless a smaller one of a document has as much.
--- $1: the question's vector, $2: how many, $3: the filter's values, $4: the chunks, best first, $5: roots of their documents.
+-- $1: the question's vector, $2: how many, $3: the filter's values, $4: the chunks, best first, $5: roots of their documents,
+-- $6: the root of the corpus, without which nothing is above these.
 WITH RECURSIVE found AS MATERIALIZED (
     SELECT c.content_hash AS hash, pg_catalog.sum(1.0 OPERATOR(pg_catalog./) (60 OPERATOR(pg_catalog.+) f.rank)) AS mass
     FROM pg_catalog.unnest($4::pg_catalog.int8[]) WITH ORDINALITY AS f (chunk_id, rank)
@@ -225,6 +226,7 @@ WITH RECURSIVE found AS MATERIALIZED (
       AND t.leaves OPERATOR(pg_catalog.&&) ARRAY(SELECT f.hash FROM found AS f)
 ), above AS (
     SELECT u.node_hash FROM pg_catalog.unnest($5::pg_catalog.bytea[]) AS u (node_hash)
+    WHERE pg_catalog.cardinality($6::pg_catalog.bytea[]) OPERATOR(pg_catalog.>) 0
     UNION
     SELECT t.node_hash
     FROM above AS a

@@ -14,8 +14,9 @@ pub const SETUP: &str = "
     CREATE FUNCTION part(document integer, no integer) RETURNS text LANGUAGE sql
     RETURN format(E'# Part %s\\n\\nThe report number %s says in part %s that mill %s grinds wheat. It says what bread costs in street %s, too.',
                   no, document, no, no * 7 % 5, no);
-    INSERT INTO report
-    SELECT d, (SELECT string_agg(part(d, p), E'\\n\\n' ORDER BY p) FROM generate_series(1, 12) AS p) FROM generate_series(1, 100) AS d;";
+    CREATE FUNCTION parts(document integer, first integer, last integer) RETURNS text LANGUAGE sql
+    RETURN (SELECT string_agg(part(document, p), E'\\n\\n' ORDER BY p) FROM generate_series(first, last) AS p);
+    INSERT INTO report SELECT d, parts(d, 1, 12) FROM generate_series(1, 100) AS d;";
 
 const CREATE: &str = "SELECT rag_create_pipeline('report', 'body', chunking => '{\"by\": \"markdown\", \"max_tokens\": 48, \"overlap\": 0}',
                                                  options => '{\"tree\": {}}')";
@@ -174,8 +175,6 @@ fn random_changes_leave_what_hashing_all_documents_finds() {
     let mut client = in_background(
         &cluster,
         "DELETE FROM report WHERE id > 20;
-         CREATE FUNCTION parts(document integer, first integer, last integer) RETURNS text LANGUAGE sql
-         RETURN (SELECT string_agg(part(document, p), E'\n\n' ORDER BY p) FROM generate_series(first, last) AS p);
          SELECT setseed(0.4)",
     );
     for round in 0..40 {

@@ -149,8 +149,6 @@ fn random_changes_and_killed_workers_leave_one_tree_over_all() {
     let mut client = begin(
         &cluster,
         "DELETE FROM report WHERE id > 20;
-         CREATE FUNCTION parts(document integer, first integer, last integer) RETURNS text LANGUAGE sql
-         RETURN (SELECT string_agg(part(document, p), E'\n\n' ORDER BY p) FROM generate_series(first, last) AS p);
          SELECT setseed(0.4)",
         "async",
     );

@@ -107,6 +107,8 @@ fn planted_communities_are_found_and_no_worse_than_by_leidenalg() {
             row[2]
         );
         assert!(best >= 0.99 * row[2], "{seed}: {best} of {}", row[2]);
+        let least = if mixing > 0.5 { 0.97 } else { 0.99 };
+        assert!(reached >= least * row[2], "{seed}: {reached} of {}", row[2]);
         // Where more than half of the edges lead elsewhere, nobody finds the planted ones.
         assert!(mixing > 0.5 || reached >= 0.99 * planted, "{seed}: {reached} of {planted}");
         assert!(reached >= 0.99 * plain, "{seed}: {reached} of {plain}");
@@ -164,7 +166,7 @@ fn steps_grow_about_as_the_network_does() {
     let (few, many) = (looks(20_000), looks(80_000));
     assert!(few > 1000.0, "{few}");
     // Four times as many nodes, and one search may begin anew more often than the other.
-    assert!((2.0..10.0).contains(&(many / few)), "{few} and {many}");
+    assert!((2.25..9.0).contains(&(many / few)), "{few} and {many}");
     let edges = (0..100_000).map(|at| NodeEdge::new(at % 1000, at % 999, 1.0)).collect();
     let mut looks = 0;
     let network = WeightedNetwork::new(1000, edges, &mut || looks += 1);

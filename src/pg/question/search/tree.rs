@@ -124,10 +124,10 @@ impl Search {
             }
             Some(beam) => {
                 arguments.push(i64::from(beam).into());
-                arguments.push(changes::root_of_corpus(self.pipeline())?.into());
                 query!(tree.nearest_below)
             }
         };
+        arguments.push(changes::root_of_corpus(self.pipeline())?.into());
         let statement = self.tree_statement(template, tree);
         let _order = without_strict_order();
         prepared::rows_planned_for_values(&statement, &arguments, |row| {
