@@ -116,6 +116,8 @@ pub enum ErrorKind {
     ProviderRefused,
     /// A provider answered with an error or with something that is not an answer.
     ProviderFailed,
+    /// What a language model replied has not the form that was asked for, though it was told.
+    ReplyMisfit,
     /// A provider did not answer in time.
     ProviderTimeout,
     /// A provider asked to be left alone for a while; [`Error::retry_delay`] says how long.
@@ -132,8 +134,11 @@ impl ErrorKind {
     /// Whether a provider was called, or could not be reached.
     #[must_use]
     pub fn is_of_provider(self) -> bool {
-        use ErrorKind::{ProviderBusy, ProviderFailed, ProviderRefused, ProviderTimeout};
-        matches!(self, ProviderRefused | ProviderFailed | ProviderTimeout | ProviderBusy)
+        use ErrorKind::{
+            ProviderBusy, ProviderFailed, ProviderRefused, ProviderTimeout, ReplyMisfit,
+        };
+        let refused = matches!(self, ProviderRefused | ReplyMisfit);
+        refused || matches!(self, ProviderFailed | ProviderTimeout | ProviderBusy)
     }
 }
 

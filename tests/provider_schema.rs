@@ -256,7 +256,7 @@ fn an_answer_that_never_fits_names_the_place() {
     let check_misfit = |answer: &str, schema: &Value, part: &str| {
         let server = Server::play([says("ollama", answer)]);
         let error = call(&request("ollama", &server, schema)).unwrap_err();
-        check(&error, ErrorKind::ProviderFailed, "did not answer in the form of the schema: ");
+        check(&error, ErrorKind::ReplyMisfit, "did not answer in the form of the schema: ");
         assert!(error.message().contains(part), "{error}");
         assert_eq!(server.requests().len(), 2, "{error}");
     };
@@ -328,5 +328,5 @@ fn the_key_is_in_no_place_of_an_answer() {
     let server =
         Server::play([says("ollama", &json!({"city": "x", "rooms": 1, SECRET: 1}).to_string())]);
     let error = call(&request("ollama", &server, &schema())).unwrap_err();
-    check(&error, ErrorKind::ProviderFailed, "did not answer in the form of the schema");
+    check(&error, ErrorKind::ReplyMisfit, "did not answer in the form of the schema");
 }

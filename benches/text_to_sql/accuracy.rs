@@ -9,6 +9,7 @@ use crate::cluster::Cluster;
 use crate::outcome::{Asked, Ending, Endings, Log};
 use crate::questions::Questions;
 use crate::report::{Report, Table};
+use crate::rows::FoundRows;
 use crate::settings::{Part, Settings};
 use crate::{Result, model, session, share};
 
@@ -48,7 +49,7 @@ fn accuracy(
     let mut halves = [Endings::default(), Endings::default()];
     for (number, judged) in questions.some(settings) {
         let mut client = session(cluster, &judged.database)?;
-        let expected: Vec<Vec<String>> = judged
+        let expected: Vec<FoundRows> = judged
             .queries()
             .iter()
             .flatten()
@@ -59,7 +60,7 @@ fn accuracy(
         }
         let asked = ask(&mut client, &judged.question, &judged.instructions, settings)?;
         let ending = asked.ending(&expected);
-        halves[number % 2].count(ending, asked.seconds);
+        halves[number % 2].count(ending, asked.is_wider_than(&expected), asked.seconds);
         log.add(judged, &asked, ending, &expected)?;
     }
     show(report, &halves, settings);
@@ -76,6 +77,7 @@ fn show(report: &mut Report, [even, odd]: &[Endings; 2], settings: &Settings) {
     };
     row("right with the first query", &|it| it.of(Ending::RightAtOnce));
     row(&format!("right within {} attempts", settings.attempts), &Endings::right);
+    row("... of these with columns beside those of a person's query", &|it| it.wider);
     row("other rows than a person's query", &|it| it.of(Ending::Wrong));
     row("refused", &|it| it.of(Ending::Refused));
     row("no query that runs", &|it| it.of(Ending::Failed));
@@ -131,34 +133,18 @@ fn ask(
         let text: Option<String> = row.get(column);
         Ok(text.map_or(Ok(Value::Null), |text| serde_json::from_str(&text))?)
     };
-    let found = parsed(1)?;
-    let rows = found.as_array().map(|rows| sorted(rows.iter().map(values).collect()));
+    let rows = parsed(1)?.as_array().map(|rows| FoundRows::of(rows));
     let (sql, reason) = (row.get(0), row.get(2));
     let (attempts, usage) = (parsed(3)?, parsed(4)?);
     Ok(Asked { rows, sql, reason, attempts, usage, seconds })
 }
 
 /// The rows of a person's query; `None` where it does not run.
-fn rows(client: &mut Client, query: &str) -> Option<Vec<String>> {
+fn rows(client: &mut Client, query: &str) -> Option<FoundRows> {
     let found = client
         .query("SELECT data::text FROM rag_sql_run($1, 10000, timeout => '30 s')", &[&query])
         .ok()?;
     let row = |row: &postgres::Row| serde_json::from_str::<Value>(row.get(0)).ok();
     let rows: Option<Vec<Value>> = found.iter().map(row).collect();
-    Some(sorted(rows?.iter().map(values).collect()))
-}
-
-/// The values of a row whatever its columns are called, in an order of their own; numbers to four digits.
-fn values(row: &Value) -> String {
-    let shown = |value: &Value| match value.as_f64() {
-        Some(number) => format!("{number:.4}"),
-        None => value.to_string(),
-    };
-    let values = row.as_object().into_iter().flatten().map(|(_, value)| shown(value));
-    sorted(values.collect()).join(" ")
-}
-
-fn sorted(mut rows: Vec<String>) -> Vec<String> {
-    rows.sort_unstable();
-    rows
+    Some(FoundRows::of(&rows?))
 }

@@ -38,6 +38,7 @@ mod linking;
 mod model;
 mod outcome;
 mod questions;
+mod rows;
 mod settings;
 
 use postgres::{Client, NoTls};

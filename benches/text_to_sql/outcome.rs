@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::Result;
 use crate::questions::Judged;
+use crate::rows::FoundRows;
 
 /// Rows that a log has of what was expected and found.
 const LOGGED_ROWS: usize = 5;
@@ -16,7 +17,7 @@ const LOGGED_ROWS: usize = 5;
 /// What comes of a question.
 pub struct Asked {
     /// The rows; `None` where there is no query.
-    pub rows: Option<Vec<String>>,
+    pub rows: Option<FoundRows>,
     pub sql: Option<String>,
     /// What the model says of it, or the error.
     pub reason: Option<String>,
@@ -43,6 +44,8 @@ pub enum Ending {
 #[derive(Default)]
 pub struct Endings {
     counts: HashMap<Ending, usize>,
+    /// Right ones with more columns than were asked for.
+    pub wider: usize,
     seconds: f64,
 }
 
@@ -61,20 +64,29 @@ impl Asked {
         Asked { rows: None, sql: None, reason: Some(said), attempts, usage, seconds }
     }
 
-    pub fn ending(&self, expected: &[Vec<String>]) -> Ending {
+    /// `expected` are the rows of each query that counts as right.
+    pub fn ending(&self, expected: &[FoundRows]) -> Ending {
         let queries = self.attempts.as_array().map_or(0, Vec::len);
         match &self.rows {
-            Some(rows) if !expected.contains(rows) => Ending::Wrong,
+            Some(rows) if !expected.iter().any(|it| rows.hold(it)) => Ending::Wrong,
             Some(_) if queries == 1 => Ending::RightAtOnce,
             Some(_) => Ending::RightLater,
             None if self.attempts.is_null() => Ending::Failed,
             None => Ending::Refused,
         }
     }
+
+    /// Whether the rows are right and have more columns than were asked for.
+    pub fn is_wider_than(&self, expected: &[FoundRows]) -> bool {
+        let Some(rows) = &self.rows else { return false };
+        let mut right = expected.iter().filter(|it| rows.hold(it)).peekable();
+        right.peek().is_some() && right.all(|it| rows.is_wider_than(it))
+    }
 }
 
 impl Endings {
-    pub fn count(&mut self, ending: Ending, seconds: f64) {
+    pub fn count(&mut self, ending: Ending, is_wider: bool, seconds: f64) {
+        self.wider += usize::from(is_wider);
         *self.counts.entry(ending).or_insert(0) += 1;
         self.seconds += seconds;
     }
@@ -97,8 +109,8 @@ impl Endings {
     }
 
     pub fn with(&self, other: &Endings) -> Endings {
-        let mut both =
-            Endings { counts: self.counts.clone(), seconds: self.seconds + other.seconds };
+        let (wider, seconds) = (self.wider + other.wider, self.seconds + other.seconds);
+        let mut both = Endings { counts: self.counts.clone(), wider, seconds };
         for (ending, count) in &other.counts {
             *both.counts.entry(*ending).or_insert(0) += count;
         }
@@ -116,11 +128,10 @@ impl Log {
         judged: &Judged,
         asked: &Asked,
         ending: Ending,
-        expected: &[Vec<String>],
+        expected: &[FoundRows],
     ) -> Result<()> {
         println!("  {} {} {ending:?} {:.1} s", judged.id, judged.database, asked.seconds);
         let Some(file) = &mut self.file else { return Ok(()) };
-        let few = |rows: &[String]| rows.iter().take(LOGGED_ROWS).cloned().collect::<Vec<_>>();
         let line = json!({
             "id": judged.id,
             "database": judged.database,
@@ -131,10 +142,10 @@ impl Log {
             "attempts": asked.attempts,
             "usage": asked.usage,
             "seconds": asked.seconds,
-            "rows": asked.rows.as_deref().map(few),
-            "row_count": asked.rows.as_ref().map(Vec::len),
-            "expected": expected.first().map(|rows| few(rows)),
-            "expected_count": expected.first().map(Vec::len),
+            "rows": asked.rows.as_ref().map(|it| it.first(LOGGED_ROWS)),
+            "row_count": asked.rows.as_ref().map(FoundRows::len),
+            "expected": expected.first().map(|it| it.first(LOGGED_ROWS)),
+            "expected_count": expected.first().map(FoundRows::len),
             "queries_of_people": judged.queries().iter().filter_map(|it| it.first()).collect::<Vec<_>>(),
         });
         Ok(writeln!(file, "{line}")?)

@@ -321,9 +321,9 @@ Rules:
 - The question can be answered if source 1 has columns for it, even under other names, or if they must be joined, counted or computed. It cannot be answered if it is about something else, asks for what no column of source 1 holds, or asks you to change data: then do not guess.
 
 Reply with one JSON object and nothing else. Its members:
-- "reason": in one short sentence, which tables and columns answer the question, spelled as in source 1, or what is missing for that.
 - "answerable": true, or false if the question cannot be answered from source 1.
 - "sql": the query, or "" if the question cannot be answered.
+- "reason": in one short sentence, how the query answers the question, or what is missing in source 1 for that.
 [[user]]
 {{ tables }}
 

@@ -113,7 +113,7 @@ pub fn check(schema: &str, answer: Option<&str>) -> Result<SchemaFit> {
 ///
 /// The text that comes back is JSON. Fails, before anything is written, with
 /// [`ErrorKind::InvalidParameter`] where `schema` is none, and with
-/// [`ErrorKind::ProviderFailed`], naming the place, where the second answer does not fit it.
+/// [`ErrorKind::ReplyMisfit`], naming the place, where the second answer does not fit it.
 pub fn insist(
     schema: &str,
     request: &GenerateRequest,
@@ -252,5 +252,5 @@ fn refused(request: &GenerateRequest, wrong: &[String]) -> Error {
     let key = ApiKey::resolve(&request.provider).unwrap_or_default();
     let wrong = key.excerpt(&wrong.join("; "));
     let message = format!("provider \"{name}\" did not answer in the form of the schema: {wrong}");
-    Error::new(ErrorKind::ProviderFailed, message)
+    Error::new(ErrorKind::ReplyMisfit, message)
 }

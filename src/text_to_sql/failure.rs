@@ -14,8 +14,11 @@ const UNTOLD: &str = "...";
 /// The SQLSTATE of a right that is missing.
 pub const NO_RIGHT: &str = "42501";
 
+/// The SQLSTATE of a column that is not there.
+pub const NO_COLUMN: &str = "42703";
+
 /// SQLSTATEs of names that are not there, or of several.
-const NAMES: [&str; 3] = ["42703", "42P01", "42702"];
+const NAMES: [&str; 3] = [NO_COLUMN, "42P01", "42702"];
 
 /// SQLSTATEs of a query whose form is wrong, whatever the tables hold: its syntax, groups, aliases, types and
 /// casts. Those of data, as a division by zero, are of class 22.
@@ -59,6 +62,14 @@ impl QueryFailure {
     #[must_use]
     pub fn is_of_names(&self) -> bool {
         NAMES.contains(&self.sqlstate.as_str())
+    }
+
+    /// The column that is not there, without what qualifies it.
+    #[must_use]
+    pub fn missing_column(&self) -> Option<&str> {
+        let named = self.message.strip_prefix("column ")?.strip_suffix(" does not exist")?;
+        let name = named.rsplit('.').next().unwrap_or(named).trim_matches('"');
+        (self.sqlstate == NO_COLUMN && !name.is_empty()).then_some(name)
     }
 
     /// Whether it says nothing of what the tables hold.
@@ -242,6 +253,23 @@ mod tests {
         assert_eq!(failure.said(sql), "syntax error (SQLSTATE 42601), near \"größe,, 1 FROM t\"");
         let outside = QueryFailure { position: Some(900), ..failure };
         assert_eq!(outside.said(sql), "syntax error (SQLSTATE 42601)");
+    }
+
+    #[test]
+    fn the_column_that_is_missing_is_known() {
+        let check = |message: &str, expected: Option<&str>| {
+            let (sqlstate, message) = (NO_COLUMN.to_owned(), message.to_owned());
+            let failure = QueryFailure { sqlstate, message, ..QueryFailure::default() };
+            assert_eq!(failure.missing_column(), expected);
+        };
+        check("column \"Custmer\" does not exist", Some("Custmer"));
+        check("column o.custmer does not exist", Some("custmer"));
+        check("column reference \"id\" is ambiguous", None);
+        let other = QueryFailure {
+            message: "column \"a\" does not exist".to_owned(),
+            ..QueryFailure::default()
+        };
+        assert_eq!(other.missing_column(), None);
     }
 
     #[test]

@@ -9,11 +9,8 @@
 //! Where there is exactly one way to mend that, it is tried without another call of the model.
 
 use super::columns;
-use super::failure::QueryFailure;
+use super::failure::{NO_COLUMN, QueryFailure};
 use super::table::TableDocument;
-
-/// A column that is not there.
-const NO_COLUMN: &str = "42703";
 
 /// A relation that is not there, or has another name in this query.
 const NO_RELATION: &str = "42P01";

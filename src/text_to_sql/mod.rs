@@ -6,7 +6,7 @@
 //!                                                   └─────────── what is wrong ◄──────┘
 //! ```
 //!
-//! `asks` says whether a question wants rows at all, `linking` chooses what is shown of the relations, `found` is a relation
+//! `asks` says whether a question wants rows at all, `implied` finds keys that nobody has declared, `linking` chooses what is shown of the relations, `found` is a relation
 //! of documents that a search has found beside them, `prompt` puts it into words, and [`write`] has a language model
 //! write and correct a query until one runs. Who asks the model and runs queries comes in as a [`SqlHost`]. A query
 //! that is planned and runs ends the work: whether its rows are what was meant, no second call knows better.
@@ -18,6 +18,7 @@ mod columns;
 pub mod failure;
 pub mod found;
 mod hint;
+pub mod implied;
 pub mod lexical;
 pub mod linking;
 pub mod options;
@@ -30,10 +31,10 @@ use std::collections::HashSet;
 use serde_json::{Value, json};
 
 use self::failure::{NO_RIGHT, QueryFailure};
-use self::reply::SqlReply;
+use self::reply::{ReplyForm, SqlReply};
 use self::table::TableDocument;
 use crate::answer::strategy::{BudgetLedger, Limits, ModelReply, estimate_all};
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::prompt::messages::Message;
 
 /// How often a query of the model is mended as PostgreSQL says: each place of a wrong name is one.
@@ -61,8 +62,8 @@ pub trait SqlHost {
     /// What comes of a query.
     type Rows;
 
-    /// What the language model replies.
-    fn ask(&mut self, prompt: &[Message], limits: Limits) -> Result<ModelReply>;
+    /// What the language model replies, in this form.
+    fn ask(&mut self, prompt: &[Message], form: ReplyForm, limits: Limits) -> Result<ModelReply>;
 
     /// The rows of a query, or why it does not run. What no other query could mend does not come back.
     fn run(&mut self, sql: &str) -> Result<Self::Rows, QueryFailure>;
@@ -158,8 +159,9 @@ struct SqlWork<'a, H> {
 impl<H: SqlHost> SqlWork<'_, H> {
     fn ending(&mut self) -> Result<SqlEnding<H::Rows>> {
         let mut prompt = self.task.prompt.clone();
+        let mut form = ReplyForm::QueryOrRefusal;
         for _ in 0..self.task.attempts {
-            let Some(reply) = self.ask(&prompt)? else { return Ok(SqlEnding::OverBudget) };
+            let Some(reply) = self.ask(&prompt, form)? else { return Ok(SqlEnding::OverBudget) };
             match reply::read(&reply) {
                 SqlReply::Unanswerable(reason) => return Ok(SqlEnding::Unanswerable(reason)),
                 SqlReply::Unreadable => {
@@ -172,22 +174,28 @@ impl<H: SqlHost> SqlWork<'_, H> {
                 }
                 SqlReply::Query { sql, reason } => match self.run(sql) {
                     Some(rows) => return Ok(SqlEnding::Ran { rows, reason }),
-                    None => prompt.extend(self.repair(&reply)),
+                    None => {
+                        form = self.form_of_repair();
+                        prompt.extend(self.repair(&reply, form));
+                    }
                 },
             }
         }
         Ok(SqlEnding::Failed)
     }
 
-    /// What the model replies; `None` where the budget is spent.
-    fn ask(&mut self, prompt: &[Message]) -> Result<Option<String>> {
+    /// What the model replies; `None` where the budget is spent. A reply that has not that form is empty.
+    fn ask(&mut self, prompt: &[Message], form: ReplyForm) -> Result<Option<String>> {
         let size = estimate_all(prompt);
         let begun = self.host.elapsed_ms();
         let (granted, limits) = self.ledger.grant(&[size], self.task.kept, begun);
         if granted == 0 {
             return Ok(None);
         }
-        let reply = self.host.ask(prompt, limits);
+        let reply = self.host.ask(prompt, form, limits).or_else(|error| match error.kind() {
+            ErrorKind::ReplyMisfit => Ok(misfit(&error)),
+            _ => Err(error),
+        });
         let took = self.host.elapsed_ms().saturating_sub(begun);
         let is_late = limits.timeout_ms.is_some_and(|limit| took >= limit);
         Ok(self.ledger.note(STEP, reply, size, is_late)?.map(|reply| reply.text))
@@ -229,13 +237,39 @@ impl<H: SqlHost> SqlWork<'_, H> {
         }
     }
 
-    fn repair(&self, reply: &str) -> Vec<Message> {
+    /// Whether the next reply may say that there is no query: not where the error is one of the query's form, which says
+    /// nothing of what the tables hold, nor where some table has the column that the query takes from another.
+    fn form_of_repair(&self) -> ReplyForm {
+        let failure = self.attempts.last().and_then(|it| it.failure.as_ref());
+        let is_elsewhere = |failure: &QueryFailure| {
+            let holders = failure.missing_column().map(|it| columns::holders(it, self.task.tables));
+            holders.is_some_and(|it| !it.is_empty())
+        };
+        match failure.is_some_and(|it| it.is_of_form() || is_elsewhere(it)) {
+            true => ReplyForm::Query,
+            false => ReplyForm::QueryOrRefusal,
+        }
+    }
+
+    fn repair(&self, reply: &str, form: ReplyForm) -> Vec<Message> {
         let Some(SqlAttempt { sql, by, failure: Some(failure) }) = self.attempts.last() else {
             return Vec::new();
         };
-        let columns = failure.is_of_names().then(|| columns::said(sql, self.task.tables)).flatten();
+        let said = || columns::said(sql, failure.missing_column(), self.task.tables);
+        let columns = failure.is_of_names().then(said).flatten();
         let is_followed = *by == QueryAuthor::Hint;
-        prompt::repair(reply, (sql, failure), is_followed, columns.as_deref()).into()
+        prompt::repair(reply, (sql, failure), is_followed, columns.as_deref(), form).into()
+    }
+}
+
+/// What is noted of a reply in another form, such as one that is cut short: that there was one.
+fn misfit(error: &Error) -> ModelReply {
+    let bill = error.bill().unwrap_or_default();
+    ModelReply {
+        prompt_tokens: Some(bill.input),
+        completion_tokens: Some(bill.output),
+        attempts: bill.calls,
+        ..ModelReply::default()
     }
 }
 

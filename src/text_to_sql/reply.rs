@@ -4,14 +4,38 @@ use serde_json::Value;
 
 use crate::prompt::object;
 
-/// The JSON schema of a reply. Why comes before what, so that a model has thought before it writes.
-pub const SCHEMA: &str = r#"{"type": "object", "properties": {"reason": {"type": "string"}, "answerable": {"type": "boolean"}, "sql": {"type": "string"}}, "required": ["reason", "answerable", "sql"], "additionalProperties": false}"#;
+/// The JSON schema of a reply. The reason comes last: a small model that gives one first tends to misspell names there,
+/// and to spell them alike in its query.
+const SCHEMA: &str = r#"{"type": "object", "properties": {"answerable": {"type": "boolean"}, "sql": {"type": "string"}, "reason": {"type": "string"}}, "required": ["answerable", "sql", "reason"], "additionalProperties": false}"#;
+
+/// The schema of a reply that must have a query.
+const QUERY_SCHEMA: &str = r#"{"type": "object", "properties": {"sql": {"type": "string"}, "reason": {"type": "string"}}, "required": ["sql", "reason"], "additionalProperties": false}"#;
 
 /// Longest reason that is kept, in characters.
 const LONGEST: usize = 1000;
 
 /// What is said where a model gives no reason.
 const NO_REASON: &str = "The tables do not hold what is asked for.";
+
+/// Which replies a language model may give.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReplyForm {
+    /// A query, or that there is none.
+    QueryOrRefusal,
+    /// A query: it is known that the tables have what is asked for.
+    Query,
+}
+
+impl ReplyForm {
+    /// The JSON schema of such replies.
+    #[must_use]
+    pub fn schema(self) -> &'static str {
+        match self {
+            ReplyForm::QueryOrRefusal => SCHEMA,
+            ReplyForm::Query => QUERY_SCHEMA,
+        }
+    }
+}
 
 /// A reply, read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,6 +77,8 @@ fn bare(sql: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::Map;
+
     use super::*;
 
     fn check(reply: &str, expected: SqlReply) {
@@ -93,8 +119,11 @@ mod tests {
     }
 
     #[test]
-    fn the_schema_is_one() {
-        let schema: Value = serde_json::from_str(SCHEMA).unwrap();
-        assert_eq!(schema["required"].as_array().map(Vec::len), Some(3));
+    fn the_schemas_are_some() {
+        for (form, count) in [(ReplyForm::QueryOrRefusal, 3), (ReplyForm::Query, 2)] {
+            let schema: Value = serde_json::from_str(form.schema()).unwrap();
+            assert_eq!(schema["required"].as_array().map(Vec::len), Some(count));
+            assert_eq!(schema["properties"].as_object().map(Map::len), Some(count));
+        }
     }
 }

@@ -2,9 +2,13 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use super::table::tests::table;
 use super::*;
 use crate::answer::strategy::Budget;
-use crate::error::{Error, ErrorKind};
+use crate::error::{Bill, Error, ErrorKind};
+
+/// A reply that is cut short.
+const CUT: &str = "cut";
 
 /// Says and runs what a script wants.
 struct Script {
@@ -14,6 +18,7 @@ struct Script {
     asked: Vec<Vec<Message>>,
     ran: Vec<String>,
     limits: Vec<Limits>,
+    forms: Vec<ReplyForm>,
 }
 
 impl Script {
@@ -24,6 +29,7 @@ impl Script {
             asked: Vec::new(),
             ran: Vec::new(),
             limits: Vec::new(),
+            forms: Vec::new(),
         }
     }
 
@@ -50,12 +56,17 @@ impl Script {
 impl SqlHost for Script {
     type Rows = usize;
 
-    fn ask(&mut self, prompt: &[Message], limits: Limits) -> Result<ModelReply> {
+    fn ask(&mut self, prompt: &[Message], form: ReplyForm, limits: Limits) -> Result<ModelReply> {
         self.asked.push(prompt.to_vec());
+        self.forms.push(form);
         self.limits.push(limits);
         let text = self.replies.pop_front();
         let text =
             text.ok_or_else(|| Error::new(ErrorKind::ProviderFailed, "nothing is left to say"))?;
+        if text == CUT {
+            let bill = Bill { calls: 1, uncounted: 0, input: 100, output: 1000 };
+            return Err(Error::new(ErrorKind::ReplyMisfit, "cut").with_bill(Some(bill)));
+        }
         Ok(ModelReply {
             tools: None,
             text,
@@ -174,6 +185,40 @@ fn what_cannot_be_read_is_asked_for_again() {
     assert!(matches!(done.ending, SqlEnding::Ran { .. }));
     assert!(script.asked[1][2].content.contains("no JSON object"));
     assert_eq!(done.attempts[0].sql, "");
+}
+
+#[test]
+fn a_reply_that_is_cut_short_is_an_attempt() {
+    let mut script = Script::new(&[CUT.to_owned(), query("SELECT 1")]);
+    let done = written(&mut script, 3, Budget::default()).unwrap();
+    assert!(matches!(done.ending, SqlEnding::Ran { .. }));
+    assert_eq!((done.attempts.len(), script.asked[1][1].content.as_str()), (2, "{}"));
+    assert_eq!((&done.usage["calls"], &done.usage["completion_tokens"]), (&json!(2), &json!(1010)));
+    let mut script = Script::new(&[CUT.to_owned(), CUT.to_owned()]);
+    assert_eq!(written(&mut script, 2, Budget::default()).unwrap().ending, SqlEnding::Failed);
+}
+
+#[test]
+fn a_column_of_another_table_is_no_reason_to_refuse() {
+    const WRONG: &str = "SELECT o.customer, o.weather FROM orders AS o";
+    let asked = |sqlstate: &str, message: &str| {
+        let tables = [table("orders", &["id", "customer"])];
+        let known = ["orders", "customer"].map(str::to_owned).into();
+        let mut script =
+            Script::new(&[query(WRONG), query("SELECT 1")]).failing(WRONG, sqlstate, message);
+        let (prompt, mut ledger) = (Vec::new(), BudgetLedger::new(Budget::default()));
+        let task = SqlTask { prompt, attempts: 2, kept: None, known: &known, tables: &tables };
+        drop(write(&task, &mut ledger, &mut script).unwrap());
+        assert_eq!(script.forms[0], ReplyForm::QueryOrRefusal);
+        (script.forms[1], script.asked[1][1].content.clone())
+    };
+    let (form, said) = asked("42703", "column o.customer does not exist");
+    assert_eq!(form, ReplyForm::Query);
+    assert!(said.contains("customer is a column of orders"), "{said}");
+    let (form, said) = asked("42703", "column o.weather does not exist");
+    assert_eq!(form, ReplyForm::QueryOrRefusal);
+    assert!(!said.contains("is a column of"), "{said}");
+    assert_eq!(asked("42601", "syntax error").0, ReplyForm::Query);
 }
 
 #[test]

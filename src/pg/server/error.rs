@@ -81,7 +81,7 @@ fn sqlstate(kind: ErrorKind) -> PgSqlErrorCode {
         ErrorKind::DaemonUnavailable => PgSqlErrorCode::ERRCODE_CANNOT_CONNECT_NOW,
         ErrorKind::DaemonLost | ErrorKind::DaemonHung => PgSqlErrorCode::ERRCODE_CONNECTION_FAILURE,
         ErrorKind::OutOfResources => PgSqlErrorCode::ERRCODE_INSUFFICIENT_RESOURCES,
-        ErrorKind::ProviderRefused | ErrorKind::ProviderFailed => {
+        ErrorKind::ProviderRefused | ErrorKind::ProviderFailed | ErrorKind::ReplyMisfit => {
             PgSqlErrorCode::ERRCODE_EXTERNAL_ROUTINE_EXCEPTION
         }
         ErrorKind::ProviderTimeout => PgSqlErrorCode::ERRCODE_EXTERNAL_ROUTINE_INVOCATION_EXCEPTION,

@@ -58,7 +58,7 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         use ErrorKind::{
             BudgetExceeded, DaemonHung, DaemonLost, DaemonUnavailable, NotInState, OutOfResources,
-            ProviderBusy, ProviderFailed, ProviderTimeout, SerializationFailure,
+            ProviderBusy, ProviderFailed, ProviderTimeout, ReplyMisfit, SerializationFailure,
         };
         let passing = [
             DaemonLost,
@@ -75,7 +75,7 @@ impl From<Error> for Failure {
             message: error.message().to_owned(),
             cause: match error.kind() {
                 // ragd may hang on the row, or a provider refuse it; or it is they that are out of order.
-                ProviderFailed | DaemonHung => Cause::Provider,
+                ProviderFailed | ReplyMisfit | DaemonHung => Cause::Provider,
                 kind if passing.contains(&kind) => Cause::Passing,
                 _ => Cause::Row,
             },

@@ -15,7 +15,7 @@ use crate::protocol::{GenerateRequest, ProviderConfig};
 use crate::text_to_sql::SqlHost;
 use crate::text_to_sql::failure::QueryFailure;
 use crate::text_to_sql::options::SqlOptions;
-use crate::text_to_sql::reply::SCHEMA;
+use crate::text_to_sql::reply::ReplyForm;
 
 /// What works at one question.
 pub struct SqlSession<'a> {
@@ -65,12 +65,12 @@ impl<'a> SqlSession<'a> {
 impl SqlHost for SqlSession<'_> {
     type Rows = GuardedRows;
 
-    fn ask(&mut self, prompt: &[Message], limits: Limits) -> Result<ModelReply> {
+    fn ask(&mut self, prompt: &[Message], form: ReplyForm, limits: Limits) -> Result<ModelReply> {
         let most = limits.max_tokens.unwrap_or(u32::MAX).min(self.options.max_tokens);
         let within_ms = limits.timeout_ms;
         let sampling = Sampling { within_ms, ..Sampling::probable(Some(most)) };
         let request = request(self.provider, prompt.to_vec(), sampling, self.context.lane);
-        let request = GenerateRequest { schema: Some(SCHEMA.to_owned()), ..request };
+        let request = GenerateRequest { schema: Some(form.schema().to_owned()), ..request };
         let write = || ask(request, &self.context).map(said);
         trace::step("write", || "query".to_owned(), write)
     }

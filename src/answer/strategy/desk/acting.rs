@@ -70,7 +70,11 @@ impl Desk<'_> {
         let is_late = limits.timeout_ms.is_some_and(|limit| took >= limit);
         match self.contents.ledger.note(step, reply, size, is_late) {
             // A provider that is out of order will fail again, when the answer is asked for.
-            Err(error) if error.kind() == ErrorKind::ProviderFailed => Ok(None),
+            Err(error)
+                if [ErrorKind::ProviderFailed, ErrorKind::ReplyMisfit].contains(&error.kind()) =>
+            {
+                Ok(None)
+            }
             noted => noted,
         }
     }

@@ -34,8 +34,12 @@ const MENDABLE: [ErrorKind; 4] = [
 ];
 
 /// Errors of a provider that a step has asked, such as that of an embedding model, and not of what was asked for.
-const PASSING: [ErrorKind; 3] =
-    [ErrorKind::ProviderFailed, ErrorKind::ProviderTimeout, ErrorKind::ProviderBusy];
+const PASSING: [ErrorKind; 4] = [
+    ErrorKind::ProviderFailed,
+    ErrorKind::ReplyMisfit,
+    ErrorKind::ProviderTimeout,
+    ErrorKind::ProviderBusy,
+];
 
 /// The SQLSTATE of a statement that takes too long.
 const TOO_SLOW: &str = "57014";
