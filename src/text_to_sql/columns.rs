@@ -6,6 +6,8 @@
 //!
 //! A query is read here by its words, as it may be none that PostgreSQL can read.
 
+use std::cmp::Reverse;
+
 use super::table::{ForeignKey, TableColumn, TableDocument};
 
 /// Most relations whose columns are told.
@@ -13,6 +15,9 @@ const MOST_TABLES: usize = 4;
 
 /// Most columns of a relation that are told.
 const MOST_COLUMNS: usize = 50;
+
+/// From which share of pairs of letters in common a name is like another, by the coefficient of Sørensen and Dice.
+const LIKE: f64 = 0.75;
 
 /// How many letters a name may differ in from the one that is meant, as PostgreSQL has it.
 const FARTHEST: usize = 3;
@@ -25,11 +30,17 @@ pub fn said(sql: &str, missing: Option<&str>, tables: &[TableDocument]) -> Optio
     let of_missing = missing.map(|name| holders(name, tables)).unwrap_or_default();
     let is_named = |at: &usize| words.contains(&tables[*at].bare.to_lowercase());
     let named = (0..tables.len()).filter(|at| is_named(at) && !of_missing.contains(at));
-    let told: Vec<usize> = of_missing.iter().copied().chain(named).take(MOST_TABLES).collect();
+    let mut told: Vec<usize> = of_missing.iter().copied().chain(named).take(MOST_TABLES).collect();
+    told.extend(between(&told, tables));
     let names: Vec<&str> = of_missing.iter().map(|at| tables[*at].name.as_str()).collect();
-    let place = missing
-        .filter(|_| !names.is_empty())
-        .map(|missing| format!("{missing} is a column of {}", names.join(" and of ")));
+    let place = missing.filter(|_| !names.is_empty()).map(|missing| {
+        let meant = meant(missing, tables);
+        let place = format!("{meant} is a column of {}", names.join(" and of "));
+        match missing.eq_ignore_ascii_case(&meant) {
+            true => place,
+            false => format!("no table has a column {missing}, but {place}"),
+        }
+    });
     let lists = told.iter().map(|at| {
         let columns = tables[*at].columns.iter().take(MOST_COLUMNS).map(|it| it.name.as_str());
         format!("{} has the columns {}", tables[*at].name, columns.collect::<Vec<_>>().join(", "))
@@ -39,14 +50,39 @@ pub fn said(sql: &str, missing: Option<&str>, tables: &[TableDocument]) -> Optio
     (!said.is_empty()).then(|| said.join("; "))
 }
 
-/// Places of the relations that have a column of this name, if they are few.
+/// Places of the relations that have a column of this name or, where none has, of the one name that is most like it; none
+/// where they are many.
 #[must_use]
 pub fn holders(name: &str, tables: &[TableDocument]) -> Vec<usize> {
-    let has = |table: &TableDocument| {
-        table.columns.iter().any(|column| column.bare.eq_ignore_ascii_case(name))
-    };
+    let meant = meant(name, tables);
+    let has =
+        |table: &TableDocument| table.columns.iter().any(|it| meant == it.bare.to_lowercase());
     let holders: Vec<usize> = (0..tables.len()).filter(|at| has(&tables[*at])).collect();
     if holders.len() < MOST_TABLES { holders } else { Vec::new() }
+}
+
+/// The name of a column that a wrong name stands for, in lower case: nothing where it is like none.
+fn meant(name: &str, tables: &[TableDocument]) -> String {
+    let name = name.to_lowercase();
+    let names = tables.iter().flat_map(|table| &table.columns).map(|it| it.bare.to_lowercase());
+    let like = names.map(|it| (strsim::sorensen_dice(&it, &name), it));
+    let nearest = like.max_by(|(a, _), (b, _)| a.total_cmp(b));
+    nearest.filter(|(likeness, _)| *likeness >= LIKE).map_or_else(String::new, |(_, it)| it)
+}
+
+/// A relation that joins two of those that are told of and do not join by themselves, and of such the one that joins most.
+fn between(told: &[usize], tables: &[TableDocument]) -> Option<usize> {
+    let refers = |from: usize, to: usize| tables[from].foreign_keys.iter().any(|it| it.table == to);
+    let join = |one: usize, other: usize| refers(one, other) || refers(other, one);
+    let is_alone = |at: &&usize| told.iter().all(|other| other == *at || !join(**at, *other));
+    if told.len() < 2 || !told.iter().any(|at| is_alone(&at)) {
+        return None;
+    }
+    let others = (0..tables.len()).filter(|at| !told.contains(at));
+    let joined = |at: usize| told.iter().filter(|other| join(at, **other)).count();
+    let best =
+        others.map(|at| (joined(at), at)).max_by_key(|(count, at)| (*count, Reverse(*at)))?;
+    (best.0 > 1).then_some(best.1)
 }
 
 /// By which columns `table` refers to others that are told of.
@@ -140,14 +176,42 @@ mod tests {
         assert_eq!(
             said("SELECT o.Name FROM orders AS o", Some("Name"), &shop).as_deref(),
             Some(
-                "Name is a column of customers; customers has the columns customer_id, name, nane; \
+                "name is a column of customers; customers has the columns customer_id, name, nane; \
                  orders has the columns id, ord_customer, total; \
                  orders and customers join by orders.ord_customer = customers.customer_id"
             )
         );
         assert_eq!(holders("ID", &shop), [0, 2]);
+        assert_eq!(holders("custmer_id", &shop), [1]);
+        assert!(holders("weather", &shop).is_empty());
+        let said = said("SELECT custmer_id", Some("custmer_id"), &shop);
+        let begins = "no table has a column custmer_id, but customer_id is a column of customers; ";
+        assert!(said.as_ref().is_some_and(|it| it.starts_with(begins)), "{said:?}");
         let many: Vec<TableDocument> = (0..4).map(|_| table("a", &["id"])).collect();
         assert!(holders("id", &many).is_empty());
+    }
+
+    #[test]
+    fn a_table_between_two_others_is_told_of() {
+        let mut visits = vec![
+            table("patients", &["patient_id"]),
+            table("treatments", &["treatment_id", "patient_id"]),
+            table("outcomes", &["outcome_id", "treatment_id"]),
+        ];
+        refer(&mut visits[1], 1, 0);
+        refer(&mut visits[2], 1, 1);
+        let said = said("FROM patients AS p JOIN outcomes AS o ON p.id = o.id", None, &visits);
+        assert_eq!(
+            said.as_deref(),
+            Some(
+                "patients has the columns patient_id; outcomes has the columns outcome_id, treatment_id; \
+                 treatments has the columns treatment_id, patient_id; \
+                 outcomes and treatments join by outcomes.treatment_id = treatments.treatment_id; \
+                 treatments and patients join by treatments.patient_id = patients.patient_id"
+            )
+        );
+        assert_eq!(between(&[0, 1], &visits), None);
+        assert_eq!(between(&[0], &visits), None);
     }
 
     #[test]

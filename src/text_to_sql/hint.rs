@@ -18,6 +18,10 @@ const NO_RELATION: &str = "42P01";
 /// A function that is not there for these arguments.
 const NO_FUNCTION: &str = "42883";
 
+/// An expression of ORDER BY that a list lacks.
+const NOT_IN_LIST: &str = "42P10";
+
+const DISTINCT: &str = "for SELECT DISTINCT, ORDER BY expressions must appear in select list";
 const COLUMN: &str = "Perhaps you meant to reference the column \"";
 const ALIAS: &str = "Perhaps you meant to reference the table alias \"";
 const AFTER: &str = "\".";
@@ -31,6 +35,9 @@ const ROUNDED: [&str; 2] = ["double precision", "real"];
 pub fn followed(sql: &str, failure: &QueryFailure, tables: &[TableDocument]) -> Option<String> {
     let place = usize::try_from(failure.position?).ok()?.checked_sub(1)?;
     let (start, _) = sql.char_indices().nth(place)?;
+    if failure.sqlstate == NOT_IN_LIST {
+        return unordered(sql, start, failure);
+    }
     let (length, text) = match failure.sqlstate.as_str() {
         NO_COLUMN => column(sql, start, failure, tables)?,
         NO_RELATION => {
@@ -115,6 +122,22 @@ fn relation(
     let mut named = tables.iter().filter(|table| table.bare == name);
     let (table, other) = (named.next()?, named.next());
     (other.is_none() && table.name != sql[..length]).then(|| (length, table.name.clone()))
+}
+
+/// A SELECT DISTINCT without the ORDER BY of what it does not return, where that ends the query and no LIMIT depends on it.
+fn unordered(sql: &str, start: usize, failure: &QueryFailure) -> Option<String> {
+    if failure.message != DISTINCT {
+        return None;
+    }
+    let before = sql[..start].to_ascii_lowercase();
+    let order = before.rfind("order by")?;
+    let behind = &sql[order..];
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let mut words = behind.split(|c| !is_word(c)).map(str::to_ascii_lowercase);
+    let is_last = !words
+        .any(|word| matches!(word.as_str(), "limit" | "offset" | "fetch" | "select"))
+        && behind.matches('(').count() == behind.matches(')').count();
+    is_last.then(|| sql[..order].trim_end().to_owned())
 }
 
 /// In place of a call of round, one of a numeric.
@@ -311,6 +334,23 @@ mod tests {
         );
         assert_eq!(mended("SELECT items.id FROM items AS i", "i\" or \"j"), None);
         assert_eq!(mended("SELECT items FROM items AS i", "i"), None);
+    }
+
+    #[test]
+    fn distinct_rows_need_no_order_of_what_is_not_returned() {
+        let check = |sql: &str, expected: Option<&str>| {
+            let failure = (NOT_IN_LIST, DISTINCT);
+            assert_eq!(mended(sql, "day", failure, None).as_deref(), expected, "{sql}");
+        };
+        check("SELECT DISTINCT id FROM a ORDER BY day", Some("SELECT DISTINCT id FROM a"));
+        check(
+            "SELECT DISTINCT id FROM a order by id, f(day) DESC",
+            Some("SELECT DISTINCT id FROM a"),
+        );
+        check("SELECT DISTINCT id FROM a ORDER BY day LIMIT 3", None);
+        check("SELECT 1 FROM (SELECT DISTINCT id FROM a ORDER BY day) AS b", None);
+        let other = (NOT_IN_LIST, "ORDER BY position 3 is not in select list");
+        assert_eq!(mended("SELECT DISTINCT id FROM a ORDER BY day", "day", other, None), None);
     }
 
     #[test]
