@@ -6,12 +6,15 @@
 //! ```
 //!
 //! Many databases have no foreign keys. There a column refers to the primary key that it is named after: with the same
-//! name, with the key's table before it, or with the prefix of its own table in place of the key's. Where two keys could
-//! be meant, none is. What is implied is only shown to a language model, and followed to related tables.
+//! name, with the key's table before it, or with the prefix of its own table in place of the key's; or after its table,
+//! as `user_id` after users. Where two keys could be meant, none is. What is implied is only shown to a language model, and followed to related tables.
 
 use std::collections::{HashMap, HashSet};
 
 use super::table::{ForeignKey, TableColumn, TableDocument};
+
+/// What stands behind a table's name in the names of columns that refer to its key, whatever that is called.
+const ANY_KEY: &str = "id";
 
 /// Names of keys that say nothing of their table.
 const BARE_KEYS: [&str; 4] = ["id", "key", "no", "code"];
@@ -88,12 +91,16 @@ fn keys_by_name(tables: &[TableDocument]) -> KeysByName<'_> {
         let column = &table.columns[place];
         let key = SingleKey { table: at, place, sql_type: &column.sql_type };
         let names = [column.bare.to_lowercase(), without(&column.bare)];
-        let mut names: Vec<String> = match names.iter().any(|it| BARE_KEYS.contains(&it.as_str())) {
-            true => {
-                forms(without(&table.bare)).iter().flat_map(|it| joined(it, &names[0])).collect()
-            }
+        let is_bare = names.iter().any(|it| BARE_KEYS.contains(&it.as_str()));
+        let table_names = forms(without(&table.bare));
+        let joined = |key: &str| table_names.iter().flat_map(|it| joined(it, key)).collect();
+        let mut of_table: Vec<String> = joined(ANY_KEY);
+        let of_key = match is_bare {
+            true => joined(&names[0]),
             false => names.into_iter().filter(|name| is_of_key(name)).collect(),
         };
+        of_table.extend(of_key);
+        let mut names = of_table;
         names.sort_unstable();
         names.dedup();
         names.into_iter().for_each(|name| keys.entry(name).or_default().push(key));
@@ -184,6 +191,15 @@ mod tests {
             found(tables),
             ["visits.Patient_ID = patients.patient_id", "states.visit_id = visits.visit_id"]
         );
+    }
+
+    #[test]
+    fn a_column_may_be_named_after_a_table_whose_key_is_called_otherwise() {
+        let tables = vec![
+            table("users", &["uid", "user_name"]),
+            table("sessions", &["sid", "user_id", "uid", "name"]),
+        ];
+        assert_eq!(found(tables), ["sessions.user_id = users.uid", "sessions.uid = users.uid"]);
     }
 
     #[test]
