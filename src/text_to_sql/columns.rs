@@ -16,6 +16,12 @@ const MOST_TABLES: usize = 4;
 /// Most columns of a relation that are told.
 const MOST_COLUMNS: usize = 50;
 
+/// What may stand behind a relation that has no alias.
+const BEHIND_NAMES: [&str; 12] = [
+    "", "on", "using", "join", "inner", "left", "right", "full", "cross", "natural", "where",
+    "group",
+];
+
 /// From which share of pairs of letters in common a name is like another, by the coefficient of Sørensen and Dice.
 const LIKE: f64 = 0.75;
 
@@ -122,8 +128,27 @@ pub fn nearest<'a>(
     (*first <= FARTHEST && is_alone).then_some(column)
 }
 
+/// The one column of the relation that `sql` calls `qualifier` whose name has most in common with `name`; `None` where
+/// there is none like it, or are two.
+#[must_use]
+pub fn like<'a>(
+    sql: &str,
+    qualifier: &str,
+    name: &str,
+    tables: &'a [TableDocument],
+) -> Option<&'a TableColumn> {
+    let table = called(&words(sql), &qualifier.to_lowercase(), tables)?;
+    let likeness = |it: &TableColumn| strsim::sorensen_dice(&it.bare.to_lowercase(), name);
+    let mut like: Vec<(f64, &TableColumn)> =
+        table.columns.iter().map(|it| (likeness(it), it)).collect();
+    like.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+    let (first, column) = like.first()?;
+    let is_alone = like.get(1).is_none_or(|(second, _)| second < first);
+    (*first >= LIKE && is_alone).then_some(column)
+}
+
 /// The relation of that name or alias.
-fn called<'a>(
+pub fn called<'a>(
     words: &[String],
     qualifier: &str,
     tables: &'a [TableDocument],
@@ -137,8 +162,22 @@ fn called<'a>(
     aliases.next_back().or_else(|| of_name(qualifier))
 }
 
+/// What a query with these words calls a relation; `None` where it does not name it, or names it twice.
+pub fn alias_of(words: &[String], table: &TableDocument) -> Option<String> {
+    let name = table.bare.to_lowercase();
+    let mut named = (0..words.len()).filter(|at| words[*at] == name);
+    let (at, other) = (named.next()?, named.next());
+    let behind = |many: usize| words.get(at + many).map_or("", String::as_str);
+    let alias = match (behind(1), behind(2)) {
+        ("as", alias) => alias,
+        (next, _) if BEHIND_NAMES.contains(&next) => &name,
+        (alias, _) => alias,
+    };
+    other.is_none().then(|| alias.to_owned())
+}
+
 /// The words of a query, in lower case, and an empty one behind the last.
-fn words(sql: &str) -> Vec<String> {
+pub fn words(sql: &str) -> Vec<String> {
     let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
     let words = sql.split(|c| !is_part(c)).filter(|word| !word.is_empty());
     words.chain([""]).map(str::to_lowercase).collect()
@@ -188,6 +227,20 @@ mod tests {
         assert!(told.as_ref().is_some_and(|it| it.starts_with(begins)), "{told:?}");
         let many: Vec<TableDocument> = (0..4).map(|_| table("a", &["id"])).collect();
         assert_eq!(said("FROM b", Some("id"), &many), None);
+    }
+
+    #[test]
+    fn a_relation_is_called_by_its_alias_or_its_name() {
+        let shop = shop();
+        let check = |sql: &str, expected: Option<&str>| {
+            assert_eq!(alias_of(&words(sql), &shop[0]).as_deref(), expected, "{sql}");
+        };
+        check("FROM orders AS o JOIN customers", Some("o"));
+        check("FROM orders o", Some("o"));
+        check("FROM shop.Orders JOIN customers", Some("orders"));
+        check("FROM orders", Some("orders"));
+        check("FROM orders a, orders b", None);
+        check("FROM customers", None);
     }
 
     #[test]

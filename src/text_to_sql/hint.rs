@@ -8,8 +8,10 @@
 //! Small models misspell names more than anything else, forget schemas and aliases, and round what is no numeric.
 //! Where there is exactly one way to mend that, it is tried without another call of the model.
 
+use super::bridge::bridged;
 use super::columns;
 use super::failure::{NO_COLUMN, QueryFailure};
+use super::reference::{self, bare, operand_before};
 use super::table::TableDocument;
 
 /// A relation that is not there, or has another name in this query.
@@ -39,7 +41,10 @@ pub fn followed(sql: &str, failure: &QueryFailure, tables: &[TableDocument]) -> 
         return unordered(sql, start, failure);
     }
     let (length, text) = match failure.sqlstate.as_str() {
-        NO_COLUMN => column(sql, start, failure, tables)?,
+        NO_COLUMN => match column(sql, start, failure, tables) {
+            Some(mended) => mended,
+            None => return bridged(sql, start, tables),
+        },
         NO_RELATION => {
             alias(&sql[start..], failure).or_else(|| relation(&sql[start..], failure, tables))?
         }
@@ -50,19 +55,21 @@ pub fn followed(sql: &str, failure: &QueryFailure, tables: &[TableDocument]) -> 
 }
 
 /// What is in place of so many bytes: the one column that the hint names. PostgreSQL finds the like of a column also in
-/// other tables; where that would be compared with itself, the nearest of its own table is.
+/// other tables; where that would be compared with itself, the nearest of its own table is. And it finds no like of a name
+/// that lacks a few letters in the middle; there it is the one column of its own table that has most in common with it.
 fn column(
     sql: &str,
     start: usize,
     failure: &QueryFailure,
     tables: &[TableDocument],
 ) -> Option<(usize, String)> {
-    let named = failure.hint.as_deref()?.strip_prefix(COLUMN)?.strip_suffix(AFTER)?;
+    let Some(hint) = failure.hint.as_deref() else { return like(sql, start, tables) };
+    let named = hint.strip_prefix(COLUMN)?.strip_suffix(AFTER)?;
     let (table, column) = named.split_once('.')?;
     if named.contains('"') || column.contains('.') {
         return None;
     }
-    let length = reference_length(&sql[start..])?;
+    let length = reference::length(&sql[start..])?;
     let (before, after) = (&sql[..start], &sql[start + length..]);
     let text = format!("\"{table}\".\"{column}\"");
     if !is_compared_with_itself(before, &text, after) {
@@ -74,23 +81,24 @@ fn column(
     (!is_compared_with_itself(before, &text, after)).then_some((length, text))
 }
 
-/// Whether the column `text` stands on both sides of an equals sign.
-fn is_compared_with_itself(before: &str, text: &str, after: &str) -> bool {
-    let left = before.trim_end().strip_suffix('=').map(|left| {
-        let left = left.trim_end();
-        let is_part = |c: char| c.is_alphanumeric() || "_$.\"".contains(c);
-        &left[left.trim_end_matches(is_part).len()..]
-    });
-    let right = after.trim_start().strip_prefix('=').and_then(|right| {
-        let right = right.trim_start();
-        Some(&right[..reference_length(right)?])
-    });
-    left.into_iter().chain(right).any(|other| bare(other) == bare(text))
+/// In place of a qualified column, the one that is most like it.
+fn like(sql: &str, start: usize, tables: &[TableDocument]) -> Option<(usize, String)> {
+    let length = reference::length(&sql[start..])?;
+    let (qualifier, name) = sql[start..start + length].rsplit_once('.')?;
+    let own = columns::like(sql, &bare(qualifier), &bare(name), tables)?;
+    let (before, after) = (&sql[..start], &sql[start + length..]);
+    let text = format!("{qualifier}.{}", own.name);
+    (!is_compared_with_itself(before, &text, after)).then_some((length, text))
 }
 
-/// A reference without quotes and spaces, in lower case.
-fn bare(reference: &str) -> String {
-    reference.replace(['"', ' '], "").to_lowercase()
+/// Whether the column `text` stands on both sides of an equals sign.
+fn is_compared_with_itself(before: &str, text: &str, after: &str) -> bool {
+    let left = operand_before(before).map(|at| before[at..].trim_end().trim_end_matches('='));
+    let right = after.trim_start().strip_prefix('=').and_then(|right| {
+        let right = right.trim_start();
+        Some(&right[..reference::length(right)?])
+    });
+    left.into_iter().chain(right).any(|other| bare(other) == bare(text))
 }
 
 /// In place of a table's name before a column, the alias that it has.
@@ -99,7 +107,7 @@ fn alias(sql: &str, failure: &QueryFailure) -> Option<(usize, String)> {
     if alias.contains('"') {
         return None;
     }
-    let length = reference_length(sql)?;
+    let length = reference::length(sql)?;
     let (table, _) = sql[..length].rsplit_once('.')?;
     Some((table.len(), format!("\"{alias}\"")))
 }
@@ -113,7 +121,7 @@ fn relation(
     if !failure.message.starts_with("relation ") {
         return None;
     }
-    let length = reference_length(sql)?;
+    let length = reference::length(sql)?;
     let last = sql[..length].rsplit('.').next().unwrap_or_default().trim();
     let name = match last.strip_prefix('"').and_then(|it| it.strip_suffix('"')) {
         Some(quoted) => quoted.replace("\"\"", "\""),
@@ -168,38 +176,6 @@ fn last_argument(call: &str) -> Option<(usize, usize)> {
         }
     }
     None
-}
-
-/// The bytes of the name at the beginning of `text`, with what it is qualified by.
-fn reference_length(text: &str) -> Option<usize> {
-    let mut length = name_length(text)?;
-    loop {
-        let rest = &text[length..];
-        let spaces = |text: &str| text.len() - text.trim_start().len();
-        let dot = spaces(rest);
-        let Some(behind) = rest[dot..].strip_prefix('.') else { return Some(length) };
-        let gap = spaces(behind);
-        let Some(next) = name_length(&behind[gap..]) else { return Some(length) };
-        length += dot + 1 + gap + next;
-    }
-}
-
-fn name_length(text: &str) -> Option<usize> {
-    if let Some(quoted) = text.strip_prefix('"') {
-        let mut rest = quoted.char_indices();
-        while let Some((at, c)) = rest.next() {
-            if c == '"' && !quoted[at + 1..].starts_with('"') {
-                return Some(at + 2);
-            }
-            if c == '"' {
-                rest.next();
-            }
-        }
-        return None;
-    }
-    let begins = |c: char| c.is_alphabetic() || c == '_';
-    let goes_on = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
-    text.starts_with(begins).then(|| text.find(|c| !goes_on(c)).unwrap_or(text.len()))
 }
 
 #[cfg(test)]
@@ -307,6 +283,26 @@ mod tests {
     }
 
     #[test]
+    fn letters_that_a_name_lacks_are_added() {
+        let tables = [table("sbcustomer", &["sbcustid", "sbcustcountry", "sbcustcounty"])];
+        let check = |sql: &str, expected: Option<&str>| {
+            let position = i32::try_from(sql.find("c.").unwrap() + 1).unwrap();
+            let failure = QueryFailure {
+                sqlstate: NO_COLUMN.to_owned(),
+                position: Some(position),
+                ..QueryFailure::default()
+            };
+            assert_eq!(followed(sql, &failure, &tables).as_deref(), expected, "{sql}");
+        };
+        check(
+            "SELECT c.sbcountry FROM sbcustomer AS c",
+            Some("SELECT c.sbcustcountry FROM sbcustomer AS c"),
+        );
+        check("SELECT c.weather FROM sbcustomer AS c", None);
+        check("SELECT c.sbcountry FROM other AS c", None);
+    }
+
+    #[test]
     fn a_relation_gets_its_schema() {
         let check = |sql: &str, wrong: &str, expected: Option<&str>| {
             let failure = (NO_RELATION, "relation \"...\" does not exist");
@@ -386,7 +382,5 @@ mod tests {
             let failure = QueryFailure { position, ..failure.clone() };
             assert_eq!(followed("SELECT 1", &failure, &[]), None);
         }
-        assert_eq!(name_length("\"open"), None);
-        assert_eq!(name_length("1"), None);
     }
 }

@@ -14,6 +14,7 @@
 //! A query is nothing but a text here. What it may do is decided where it runs.
 
 pub mod asks;
+mod bridge;
 mod columns;
 pub mod failure;
 pub mod found;
@@ -23,6 +24,7 @@ pub mod lexical;
 pub mod linking;
 pub mod options;
 pub mod prompt;
+mod reference;
 pub mod reply;
 pub mod table;
 

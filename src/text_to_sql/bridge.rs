@@ -1,0 +1,241 @@
+//! # bridge: by way of which table do two others join that do not join by themselves?
+//!
+//! ```text
+//! FROM outcomes AS o JOIN patients AS p ON o.patient_id = p.patient_id     outcomes has no patient_id
+//!   → FROM outcomes AS o JOIN treatments AS via ON o.treatment_id = via.treatment_id
+//!                        JOIN patients AS p ON via.patient_id = p.patient_id
+//! ```
+//!
+//! Small models join any two tables by the key of one. Where exactly one table has that key and joins the other, too, the
+//! query means the way over it. Where that table is in the query, its column is taken from there.
+
+use super::columns::{alias_of, called, words};
+use super::reference::{bare, length, operand_before};
+use super::table::TableDocument;
+
+/// What the table between is called.
+const ALIAS: &str = "via";
+
+/// Two references that a JOIN compares: the wrong one, and the other.
+struct JoinCondition<'a> {
+    /// Where the words of the join begin.
+    start: usize,
+    /// Where the condition ends.
+    end: usize,
+    /// JOIN, with what stands before it.
+    kind: &'a str,
+    /// The table that is joined, as it stands there.
+    joined: &'a str,
+    wrong: (String, String),
+    other: &'a str,
+}
+
+/// A table that joins two others.
+struct BridgeTable<'a> {
+    table: &'a TableDocument,
+    /// Its column that the wrong reference names.
+    column: &'a str,
+    /// The columns by which it joins the table that has no such column: that table's, and its own.
+    link: (&'a str, &'a str),
+}
+
+/// The query with a table between, where the reference at byte `start` is of a column that its table does not have;
+/// `None` where there is no such table, or not one alone.
+#[must_use]
+pub fn bridged(sql: &str, start: usize, tables: &[TableDocument]) -> Option<String> {
+    let join = condition_at(sql, start)?;
+    let words = self::words(sql);
+    let (qualifier, name) = &join.wrong;
+    let lacking = called(&words, qualifier, tables)?;
+    let (other_qualifier, _) = join.other.rsplit_once('.')?;
+    let other = called(&words, &bare(other_qualifier), tables)?;
+    let bridge = between(lacking, other, name, tables)?;
+    if words.contains(&bridge.table.bare.to_lowercase()) {
+        let alias = alias_of(&self::words(&sql[..join.start]), bridge.table)?;
+        let dot = start + sql[start..].find('.')?;
+        return Some(format!("{}{alias}{}", &sql[..start], &sql[dot..]));
+    }
+    if words.iter().any(|word| word == ALIAS) {
+        return None;
+    }
+    let BridgeTable { table, column, link: (of_lacking, of_bridge) } = bridge;
+    let (kind, joined, other_side) = (join.kind, join.joined, join.other);
+    let link = format!("{qualifier}.{of_lacking} = {ALIAS}.{of_bridge}");
+    let compared = format!("{other_side} = {ALIAS}.{column}");
+    // The table that is joined last is named in the last condition.
+    let is_joined = bare(joined).ends_with(qualifier.as_str());
+    let (first, second) = if is_joined { (compared, link) } else { (link, compared) };
+    let (before, after) = (&sql[..join.start], &sql[join.end..]);
+    Some(format!(
+        "{before}{kind} {} AS {ALIAS} ON {first} {kind} {joined} ON {second}{after}",
+        table.name
+    ))
+}
+
+/// The condition that has the reference at `wrong` and begins behind ON.
+fn condition_at(sql: &str, wrong: usize) -> Option<JoinCondition<'_>> {
+    let wrong_end = wrong + length(&sql[wrong..])?;
+    let reference = &sql[wrong..wrong_end];
+    let (qualifier, name) = reference.rsplit_once('.')?;
+    let (condition, end, other) = match operand_before(&sql[..wrong]) {
+        Some(at) => (at, wrong_end, sql[at..wrong].trim_end().strip_suffix('=')?.trim_end()),
+        None => {
+            let rest = sql[wrong_end..].trim_start().strip_prefix('=')?.trim_start();
+            let at = sql.len() - rest.len();
+            (wrong, at + length(rest)?, &rest[..length(rest)?])
+        }
+    };
+    let before = sql[..condition].trim_end();
+    let before = strip_word(before, "on")?.trim_end();
+    let join = before.to_ascii_lowercase().rfind("join")?;
+    let joined = before[join + "join".len()..].trim();
+    let kept = sql[..join].trim_end();
+    let start = ["outer", "inner", "left"]
+        .into_iter()
+        .fold(kept, |kept, word| strip_word(kept, word).map_or(kept, str::trim_end));
+    let is_plain =
+        ["right", "full", "cross", "natural"].iter().all(|it| strip_word(start, it).is_none());
+    let start = start.len() + (sql[start.len()..].len() - sql[start.len()..].trim_start().len());
+    (is_plain && joined.split_whitespace().count() <= 3).then(|| JoinCondition {
+        start,
+        end,
+        kind: sql[start..join + "join".len()].trim(),
+        joined,
+        wrong: (bare(qualifier), bare(name)),
+        other,
+    })
+}
+
+/// The text before its last word, if that is `word`.
+fn strip_word<'a>(text: &'a str, word: &str) -> Option<&'a str> {
+    let at = text.len().checked_sub(word.len())?;
+    let is_last = text.is_char_boundary(at) && text[at..].eq_ignore_ascii_case(word);
+    let before = text.get(..at)?;
+    (is_last && !before.ends_with(|c: char| c.is_alphanumeric() || "_.\"".contains(c)))
+        .then_some(before)
+}
+
+/// The one table that has the column `name`, which refers to `other`, and that joins `lacking`.
+fn between<'a>(
+    lacking: &'a TableDocument,
+    other: &TableDocument,
+    name: &str,
+    tables: &'a [TableDocument],
+) -> Option<BridgeTable<'a>> {
+    let is = |place: usize, table: &TableDocument| tables[place].name == table.name;
+    let found = tables.iter().filter_map(|table| {
+        let place = table.columns.iter().position(|it| it.bare.to_lowercase() == name)?;
+        let refers =
+            table.foreign_keys.iter().any(|it| it.columns == [place] && is(it.table, other));
+        let to_lacking = table.foreign_keys.iter().find_map(|key| match key.columns[..] {
+            [own] if is(key.table, lacking) => Some((
+                lacking.columns[*key.referenced.first()?].name.as_str(),
+                table.columns[own].name.as_str(),
+            )),
+            _ => None,
+        });
+        let from_lacking = || {
+            lacking.foreign_keys.iter().find_map(|key| match key.columns[..] {
+                [own] if is(key.table, table) => Some((
+                    lacking.columns[own].name.as_str(),
+                    table.columns[*key.referenced.first()?].name.as_str(),
+                )),
+                _ => None,
+            })
+        };
+        let link = to_lacking.or_else(from_lacking)?;
+        let column = table.columns[place].name.as_str();
+        let is_third = table.name != lacking.name && table.name != other.name;
+        (refers && is_third).then_some(BridgeTable { table, column, link })
+    });
+    let mut found = found.take(2);
+    let (bridge, second) = (found.next()?, found.next());
+    second.is_none().then_some(bridge)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::table::tests::{refer, table};
+    use super::*;
+
+    fn clinic() -> Vec<TableDocument> {
+        let mut tables = vec![
+            table("patients", &["patient_id", "name"]),
+            table("treatments", &["treatment_id", "patient_id", "diag_id"]),
+            table("outcomes", &["outcome_id", "treatment_id"]),
+            table("diagnoses", &["diag_id", "diag_name"]),
+        ];
+        refer(&mut tables[1], 1, 0);
+        refer(&mut tables[1], 2, 3);
+        refer(&mut tables[2], 1, 1);
+        tables
+    }
+
+    fn check(sql: &str, wrong: &str, expected: Option<&str>) {
+        let found = bridged(sql, sql.find(wrong).unwrap(), &clinic());
+        assert_eq!(found.as_deref(), expected, "{sql}");
+    }
+
+    #[test]
+    fn a_table_between_two_others_is_joined() {
+        check(
+            "SELECT p.name FROM outcomes AS o INNER JOIN patients AS p ON o.patient_id = p.patient_id WHERE p.name > 'a'",
+            "o.patient",
+            Some(
+                "SELECT p.name FROM outcomes AS o INNER JOIN treatments AS via ON o.treatment_id = via.treatment_id \
+                 INNER JOIN patients AS p ON p.patient_id = via.patient_id WHERE p.name > 'a'",
+            ),
+        );
+        check(
+            "SELECT 1 FROM diagnoses d LEFT JOIN outcomes o ON d.diag_id=o.diag_id",
+            "o.diag_id",
+            Some(
+                "SELECT 1 FROM diagnoses d LEFT JOIN treatments AS via ON d.diag_id = via.diag_id \
+                 LEFT JOIN outcomes o ON o.treatment_id = via.treatment_id",
+            ),
+        );
+        check(
+            "SELECT 1 FROM outcomes JOIN patients ON patients.patient_id = outcomes.patient_id",
+            "outcomes.patient",
+            Some(
+                "SELECT 1 FROM outcomes JOIN treatments AS via ON outcomes.treatment_id = via.treatment_id \
+                 JOIN patients ON patients.patient_id = via.patient_id",
+            ),
+        );
+    }
+
+    #[test]
+    fn a_table_between_that_is_there_is_called_by_its_alias() {
+        check(
+            "SELECT 1 FROM treatments t JOIN outcomes o ON o.treatment_id = t.treatment_id JOIN patients p ON o.patient_id = p.patient_id",
+            "o.patient",
+            Some(
+                "SELECT 1 FROM treatments t JOIN outcomes o ON o.treatment_id = t.treatment_id JOIN patients p ON t.patient_id = p.patient_id",
+            ),
+        );
+    }
+
+    #[test]
+    fn what_is_no_join_of_two_tables_over_a_third_is_left() {
+        for (sql, wrong) in [
+            ("SELECT o.patient_id FROM outcomes AS o", "o.patient"),
+            ("SELECT 1 FROM outcomes o, patients p WHERE o.patient_id = p.patient_id", "o.patient"),
+            (
+                "SELECT 1 FROM outcomes o RIGHT JOIN patients p ON o.patient_id = p.patient_id",
+                "o.patient",
+            ),
+            ("SELECT 1 FROM outcomes o JOIN patients p ON o.name = p.name", "o.name"),
+            (
+                "SELECT 1 FROM outcomes o JOIN patients p ON o.patient_id = p.patient_id JOIN treatments t ON true",
+                "o.patient",
+            ),
+            (
+                "SELECT 1 FROM outcomes o JOIN (SELECT * FROM patients) p ON o.patient_id = p.patient_id",
+                "o.patient",
+            ),
+            ("JOIN patients p ON o.patient_id = p.patient_id", "o.patient"),
+        ] {
+            check(sql, wrong, None);
+        }
+    }
+}
