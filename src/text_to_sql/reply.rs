@@ -9,7 +9,7 @@ use crate::prompt::object;
 const SCHEMA: &str = r#"{"type": "object", "properties": {"answerable": {"type": "boolean"}, "sql": {"type": "string"}, "reason": {"type": "string"}}, "required": ["answerable", "sql", "reason"], "additionalProperties": false}"#;
 
 /// The schema of a reply that must have a query.
-const QUERY_SCHEMA: &str = r#"{"type": "object", "properties": {"sql": {"type": "string"}, "reason": {"type": "string"}}, "required": ["sql", "reason"], "additionalProperties": false}"#;
+const QUERY_SCHEMA: &str = r#"{"type": "object", "properties": {"answerable": {"type": "boolean", "enum": [true]}, "sql": {"type": "string"}, "reason": {"type": "string"}}, "required": ["answerable", "sql", "reason"], "additionalProperties": false}"#;
 
 /// Longest reason that is kept, in characters.
 const LONGEST: usize = 1000;
@@ -77,8 +77,6 @@ fn bare(sql: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::Map;
-
     use super::*;
 
     fn check(reply: &str, expected: SqlReply) {
@@ -119,11 +117,13 @@ mod tests {
     }
 
     #[test]
-    fn the_schemas_are_some() {
-        for (form, count) in [(ReplyForm::QueryOrRefusal, 3), (ReplyForm::Query, 2)] {
+    fn a_schema_says_whether_a_refusal_is_a_reply() {
+        for (form, may_refuse) in [(ReplyForm::QueryOrRefusal, true), (ReplyForm::Query, false)] {
             let schema: Value = serde_json::from_str(form.schema()).unwrap();
-            assert_eq!(schema["required"].as_array().map(Vec::len), Some(count));
-            assert_eq!(schema["properties"].as_object().map(Map::len), Some(count));
+            let answerable = &schema["properties"]["answerable"];
+            assert_eq!(answerable["type"], "boolean");
+            assert_eq!(answerable["enum"].is_null(), may_refuse);
+            assert_eq!(schema["required"].as_array().map(Vec::len), Some(3));
         }
     }
 }
