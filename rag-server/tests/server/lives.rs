@@ -121,6 +121,16 @@ fn without_a_database_it_says_so() {
 }
 
 #[test]
+fn what_it_says_need_not_be_read_by_anybody() {
+    let folder = tempfile::tempdir().unwrap();
+    let url = format!("host={} dbname=nothing user=nobody", folder.path().display());
+    let server = Server::unheard(&url);
+    // It would say that there is no database, and that it ends.
+    assert_eq!(request(&server.address, None, "/v1/models", None).status, 503);
+    assert!(server.terminate());
+}
+
+#[test]
 fn pages_of_other_sites_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let url = format!("host={} dbname=nothing user=nobody", folder.path().display());
