@@ -11,6 +11,7 @@ use crate::certificate::{AuthorityOutOfDate, UnreadableLists};
 use crate::encryption::{Encryption, Mode};
 use crate::failure::with_causes;
 use crate::hosts::{self, Hosts};
+use crate::log;
 
 /// The stream of a connection that is encrypted.
 type Encrypted = <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream;
@@ -63,7 +64,7 @@ impl Connector {
         let mut connected = self.connect_to(&first).await;
         for hosts in others {
             let Err(error) = &connected else { break };
-            eprintln!("rag-server: {}", with_causes(error));
+            log::say(with_causes(error));
             connected = self.connect_to(&hosts).await;
         }
         connected
@@ -81,7 +82,7 @@ impl Connector {
         };
         match self.connect_with(&hosts.config, other.unwrap_or(way)).await {
             Err(error) if is_about_the_way(&error) || is_about_encryption(&error) => {
-                eprintln!("rag-server: {}", with_causes(&error));
+                log::say(with_causes(&error));
                 Err(first)
             }
             over => over,

@@ -13,6 +13,7 @@ use tokio_postgres::{CancelToken, Client, Row, Transaction};
 
 use crate::connector::{self, Connector};
 use crate::failure::{Failure, with_causes};
+use crate::log;
 
 /// How long a request waits for a connection while all are in use.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -177,9 +178,9 @@ async fn connect(connector: &Connector) -> Result<Session, Failure> {
 
 /// Why there is no connection. Addresses and names of roles are for the log and not for clients.
 fn refused(error: &tokio_postgres::Error) -> Failure {
-    eprintln!("rag-server: no connection to the database: {}", with_causes(error));
+    log::say(format_args!("no connection to the database: {}", with_causes(error)));
     if let Some(hint) = connector::hint(error) {
-        eprintln!("rag-server: {hint}");
+        log::say(hint);
     }
     match error.code().map(|code| code.code()) {
         Some(code) if code.starts_with("28") => {

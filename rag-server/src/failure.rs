@@ -6,6 +6,8 @@ use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 use tokio_postgres::error::DbError;
 
+use crate::log;
+
 /// An error for a client, in the shape that clients of OpenAI's API read.
 #[derive(Clone, Debug)]
 pub struct Failure {
@@ -114,7 +116,7 @@ impl From<tokio_postgres::Error> for Failure {
             Some(said) => from_postgres(said),
             // The server went away, or the network between.
             None => {
-                eprintln!("rag-server: {}", with_causes(&error));
+                log::say(with_causes(&error));
                 Self::unavailable("the connection to the database was lost")
             }
         }

@@ -13,6 +13,7 @@ mod encryption;
 mod failure;
 mod hosts;
 mod http;
+mod log;
 mod mcp;
 mod metrics;
 mod pipelines;
@@ -38,7 +39,7 @@ fn main() -> ExitCode {
             ExitCode::SUCCESS
         }
         Err(error) => {
-            eprintln!("rag-server: {error}; see rag-server --help");
+            log::say(format_args!("{error}; see rag-server --help"));
             ExitCode::from(2)
         }
     }
@@ -48,7 +49,7 @@ fn run(config: &Config) -> ExitCode {
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
-            eprintln!("rag-server: no threads: {error}");
+            log::say(format_args!("no threads: {error}"));
             return ExitCode::FAILURE;
         }
     };
@@ -58,7 +59,7 @@ fn run(config: &Config) -> ExitCode {
     match ran {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("rag-server: {error}");
+            log::say(error);
             ExitCode::FAILURE
         }
     }
@@ -75,7 +76,7 @@ async fn until_stopped(config: &Config) -> Result<(), String> {
             _ = terminated.recv() => {}
             _ = interrupted.recv() => {}
         }
-        eprintln!("rag-server: ending");
+        log::say("ending");
         signalled.cancel();
     });
     match config.mode {

@@ -1,12 +1,12 @@
 //! A question, and the two ways to have it answered: at once and in pieces.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use axum::http::StatusCode;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tokio::sync::mpsc;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 use tokio_postgres::Transaction;
 use tokio_postgres::types::{ToSql, Type};
 use uuid::Uuid;
@@ -358,6 +358,28 @@ mod tests {
         assert!(details("{\"citations\": []}").is_none());
         assert!(details("{ is no JSON").is_none());
         assert!(details("The office opens at nine. [1]").is_none());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn the_waits_for_a_slow_reader_are_counted_together() {
+        let (sender, mut pieces) = mpsc::channel(1);
+        let piece = || Piece::Text("a".to_owned());
+        let mut patience = SLOWEST_READER;
+        assert!(send(&sender, piece(), &mut patience).await.is_ok());
+        assert_eq!(patience, SLOWEST_READER);
+        // Nobody waits while there is room; later a piece is read each time, but after more than half of the time.
+        let reader = tokio::spawn(async move {
+            for _ in 0..2 {
+                tokio::time::sleep(SLOWEST_READER * 2 / 3).await;
+                assert!(pieces.recv().await.unwrap().is_ok());
+            }
+        });
+        assert!(send(&sender, piece(), &mut patience).await.is_ok());
+        assert!(patience < SLOWEST_READER / 2, "{patience:?}");
+        let late = send(&sender, piece(), &mut patience).await;
+        assert!(matches!(late, Err(Untold::TooSlow)));
+        assert_eq!(patience, Duration::ZERO);
+        reader.await.unwrap();
     }
 
     #[test]

@@ -30,6 +30,7 @@ use crate::config::Config;
 use crate::connector::Connector;
 use crate::database::{self, Database};
 use crate::failure::Failure;
+use crate::log;
 use crate::mcp;
 use crate::metrics::Metrics;
 use crate::pipelines;
@@ -104,7 +105,7 @@ pub async fn serve(config: &Config, stop: CancellationToken) -> Result<(), Strin
         .await
         .map_err(|error| format!("cannot listen on {}: {error}", config.listen))?;
     let address = listener.local_addr().map_err(|error| error.to_string())?;
-    eprintln!("rag-server: listening on http://{address}");
+    log::say(format_args!("listening on http://{address}"));
     tokio::spawn(database::close_idle(server.all_databases()));
     let router = router(&server, config);
     tokio::select! {

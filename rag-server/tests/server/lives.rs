@@ -1,6 +1,7 @@
 //! What becomes of answers when somebody goes away.
 
 use std::io::Read;
+use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -87,6 +88,22 @@ fn a_session_that_is_ended_in_the_middle_is_an_error() {
     wait_for("a session made anew", || server.get("/v1/models").status == 200);
 }
 
+/// ragd keeps nothing that would be lost with it: another one answers.
+#[test]
+fn a_ragd_that_is_killed_is_no_error() {
+    let _alone = support::alone();
+    let Some(server) = Server::start_alone(&[]) else { return };
+    for question in ["When are invoices sent?", "How are invoices paid?"] {
+        let killed = number("SELECT pid::bigint FROM rag.daemon_status()");
+        let kill = ["-c", "kill -s KILL \"$0\"", &killed.to_string()];
+        assert!(Command::new("sh").args(kill).status().unwrap().success());
+        let answer = server.post("/ask", &json!({"question": question, "pipeline": "docs"}));
+        assert_eq!(answer.status, 200, "{answer:?}");
+        assert_eq!(answer.events().last().unwrap().0, "details", "{answer:?}");
+        assert_ne!(number("SELECT pid::bigint FROM rag.daemon_status()"), killed);
+    }
+}
+
 #[test]
 fn without_a_database_it_says_so() {
     let folder = tempfile::tempdir().unwrap();
@@ -100,6 +117,16 @@ fn without_a_database_it_says_so() {
         assert!(!response.body.contains("nobody"), "{response:?}");
         assert!(response.head.contains("retry-after: "));
     }
+    assert!(server.terminate());
+}
+
+#[test]
+fn what_it_says_need_not_be_read_by_anybody() {
+    let folder = tempfile::tempdir().unwrap();
+    let url = format!("host={} dbname=nothing user=nobody", folder.path().display());
+    let server = Server::unheard(&url);
+    // It would say that there is no database, and that it ends.
+    assert_eq!(request(&server.address, None, "/v1/models", None).status, 503);
     assert!(server.terminate());
 }
 

@@ -2,11 +2,11 @@
 
 pub mod relay;
 
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Lines, Read, Write};
 use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStderr, Command, Stdio};
 use std::sync::{OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -198,6 +198,25 @@ impl Server {
 
     /// A server in front of any database.
     pub fn of(url: &str, with_tokens: bool, arguments: &[&str]) -> Self {
+        let (mut server, lines) = Self::begin(url, with_tokens, arguments);
+        // What else it says is shown with the output of the test.
+        server.saying = Some(std::thread::spawn(move || {
+            let shown = lines.map_while(Result::ok).inspect(|line| eprintln!("{line}"));
+            shown.collect::<Vec<_>>().join("\n")
+        }));
+        server
+    }
+
+    /// A server without tokens in front of any database, and nobody reads what it says once it listens.
+    pub fn unheard(url: &str) -> Self {
+        Self::begin(url, false, &[]).0
+    }
+
+    fn begin(
+        url: &str,
+        with_tokens: bool,
+        arguments: &[&str],
+    ) -> (Self, Lines<BufReader<ChildStderr>>) {
         let folder = tempfile::tempdir().unwrap();
         let mut command = Command::new(env!("CARGO_BIN_EXE_rag-server"));
         command.args(["--database-url", url, "--listen", "127.0.0.1:0"]).args(arguments);
@@ -211,12 +230,7 @@ impl Server {
                 line.unwrap().split_once("http://").map(|(_, address)| address.to_owned())
             })
             .expect("a server says where it listens");
-        // What else it says is shown with the output of the test.
-        let saying = std::thread::spawn(move || {
-            let shown = lines.map_while(Result::ok).inspect(|line| eprintln!("{line}"));
-            shown.collect::<Vec<_>>().join("\n")
-        });
-        Self { child, address, saying: Some(saying), _folder: folder, _among_others: None }
+        (Self { child, address, saying: None, _folder: folder, _among_others: None }, lines)
     }
 
     /// Asks as the role that may read.

@@ -45,6 +45,52 @@ pub fn on_view(view: &str, pipeline: &str) -> Result<()> {
     sql::execute(&render(query!(create.comment_view), &values), &[]).map(drop)
 }
 
+/// A column that shows one of another relation.
+pub struct ShownColumn {
+    /// Its name, quoted.
+    pub name: String,
+    /// The name of the other, bare.
+    pub of: String,
+    /// What is said of it where nothing is said of the other.
+    pub otherwise: &'static str,
+}
+
+impl ShownColumn {
+    /// A column of the source's key.
+    pub fn key(name: String, of: &str) -> Self {
+        Self { name, of: of.to_owned(), otherwise: "key of the row of the source" }
+    }
+
+    /// A column of metadata.
+    pub fn metadata(name: String, of: &str) -> Self {
+        Self { name, of: of.to_owned(), otherwise: "metadata, copied from the row of the source" }
+    }
+}
+
+/// Has columns of `relation` bear the comments that those of the relation `of` bear now, which they show.
+pub fn on_shown(relation: &str, of: pg_sys::Oid, columns: &[ShownColumn]) -> Result<()> {
+    columns.iter().try_for_each(|column| {
+        let arguments = [of.into(), column.of.as_str().into()];
+        let said = sql::rows(query!(create.comment_of_column), &arguments, |row| {
+            sql::required(row.get::<String>(1)?)
+        })?;
+        let text = said.first().map_or(column.otherwise, String::as_str);
+        let values =
+            [("relation", relation), ("name", &column.name), ("comment", &quote_literal(text))];
+        sql::execute(&render(query!(create.comment_column), &values), &[]).map(drop)
+    })
+}
+
+/// Has the columns of `relation` bear the comments of those of the relation `of` that have the same names.
+pub fn on_same(relation: &str, of: pg_sys::Oid) -> Result<()> {
+    let same = |column: view::ViewColumn| {
+        let of = column.bare();
+        ShownColumn { name: column.name, of, otherwise: "" }
+    };
+    let columns: Vec<_> = view::columns(of)?.into_iter().map(same).collect();
+    on_shown(relation, of, &columns)
+}
+
 /// What comments call a pipeline: one that is to take the place of another goes by the other's name.
 pub fn name_of(pipeline: &Pipeline) -> Result<String> {
     let replaced = pipeline.replaces.map_or(Ok(None), pipeline::by_id)?;

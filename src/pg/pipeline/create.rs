@@ -16,8 +16,9 @@
 use pgrx::prelude::*;
 use pgrx::spi::{quote_identifier, quote_literal, quote_qualified_identifier};
 
+use super::comment::{self, ShownColumn};
 use super::content::Expression;
-use super::{comment, shards, triggers};
+use super::{shards, triggers};
 use crate::chunk::ChunkingOptions;
 use crate::contextual::ContextualOptions;
 use crate::error::{Error, ErrorKind, Result};
@@ -186,7 +187,16 @@ impl PipelinePlan<'_> {
             ],
         );
         sql::execute(&statement, &[])?;
-        comment::on_content_view(&names.content_view, &self.name, self.title.is_some())
+        comment::on_content_view(&names.content_view, &self.name, self.title.is_some())?;
+        comment::on_shown(&names.content_view, self.source.oid, &self.shown())
+    }
+
+    /// The columns of the source that each of the relations shows.
+    fn shown(&self) -> Vec<ShownColumn> {
+        let keys = self.key.iter().map(|key| ShownColumn::key(key_name(key), key));
+        let metadata = self.metadata.iter();
+        keys.chain(metadata.map(|name| ShownColumn::metadata(quote_identifier(name), name)))
+            .collect()
     }
 
     fn create_chunk_table(&self, names: &Names) -> Result<()> {
@@ -211,6 +221,7 @@ impl PipelinePlan<'_> {
         );
         sql::execute(&statement, &[])?;
         comment::on_chunk_table(&names.chunk_table, &self.name)?;
+        comment::on_shown(&names.chunk_table, self.source.oid, &self.shown())?;
         let on_table = |template| render(template, &[("chunk_table", &names.chunk_table)]);
         sql::execute(&on_table(query!(create.lexical_index)), &[])?;
         sql::execute(&on_table(query!(relation.enable_row_security)), &[])?;
@@ -242,7 +253,8 @@ impl PipelinePlan<'_> {
             ],
         );
         sql::execute(&statement, &[])?;
-        comment::on_view(&names.view, &self.name)
+        comment::on_view(&names.view, &self.name)?;
+        comment::on_shown(&names.view, self.source.oid, &self.shown())
     }
 
     /// Rows of the source `s` and of a relation with the chunks' key columns that belong together.

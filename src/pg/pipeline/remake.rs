@@ -10,8 +10,9 @@ use std::cell::RefCell;
 use pgrx::prelude::*;
 use pgrx::spi::quote_identifier;
 
+use super::comment::{self, ShownColumn};
 use super::content::{self, Expression};
-use super::{comment, triggers};
+use super::triggers;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::derivation::{self, DerivationKind};
 use crate::pg::catalog::grants::Grants;
@@ -199,6 +200,7 @@ impl Detached {
             return Err(Error::new(ErrorKind::NotInState, message).hint(other_content(of)));
         }
         comment::on_content_view(name, &comment::name_of(&self.pipeline)?, self.title.is_some())?;
+        comment::on_shown(name, source.oid, &self.shown())?;
         relation::give_relation("VIEW", name, &owner)?;
         pipeline::set_content_view(self.pipeline.id, Some(name))?;
         if !(self.dropped.is_empty() && self.retyped.is_empty()) {
@@ -304,7 +306,17 @@ impl Detached {
             ],
         );
         sql::execute(&statement, &[])?;
-        comment::on_view(&self.pipeline.view.sql, &comment::name_of(&self.pipeline)?)
+        let view = &self.pipeline.view.sql;
+        comment::on_view(view, &comment::name_of(&self.pipeline)?)?;
+        comment::on_shown(view, source.oid, &self.shown())
+    }
+
+    /// The columns of the source that the views show.
+    fn shown(&self) -> Vec<ShownColumn> {
+        let name = |it: &Named| it.here.name.clone();
+        let keys = self.key.iter().map(|it| ShownColumn::key(name(it), &it.source));
+        let metadata = self.metadata.iter();
+        keys.chain(metadata.map(|it| ShownColumn::metadata(name(it), &it.source))).collect()
     }
 
     /// Whether a column is gone that may have said something of its row.

@@ -19,7 +19,7 @@ use pgrx::spi::{quote_identifier, quote_literal};
 use self::described::{
     ChunkColumn, ChunkColumns, DescribedShard, ShardName, common_columns, common_model, other_model,
 };
-use super::comment;
+use super::comment::{self, ShownColumn};
 use super::create::{Names, check_name};
 use crate::chunk::ChunkingOptions;
 use crate::error::{Error, ErrorKind, Result};
@@ -52,11 +52,16 @@ pub fn create(name: &str, shards: &[String]) -> Result<Pipeline> {
     let tables = make_chunk_tables(name, (&schema, 1), &shards, &columns, model.dimension)?;
     make_view(&names.view, &tables, &columns)?;
     comment::on_view(&names.view, name)?;
+    let view = oid_of(&names.view)?;
+    let shown = shown(&columns);
+    comment::on_shown(&names.view, view, &shown)?;
+    tables.iter().try_for_each(|table| comment::on_same(table, view))?;
     make_content_view(&names, &columns)?;
     comment::on_content_view(&names.content_view, name, false)?;
+    comment::on_shown(&names.content_view, view, &shown)?;
     let id = pipeline::insert(&NewPipeline {
         name: Some(name),
-        source: oid_of(&names.view)?,
+        source: view,
         content_view: &names.content_view,
         chunk_table: &tables[0],
         view: &names.view,
@@ -93,6 +98,7 @@ pub fn alter(pipeline: &Pipeline, shards: &[String]) -> Result<()> {
     let place = (schema.as_str(), generation);
     let tables = make_chunk_tables(&pipeline.name, place, &shards, &columns, model.dimension)?;
     make_view(&pipeline.view.sql, &tables, &columns)?;
+    tables.iter().try_for_each(|table| comment::on_same(table, pipeline.view.oid))?;
     shard::replace_all(pipeline.id, &tables[0])?;
     keep(pipeline.id, &shards, &tables)?;
     drop_tables(&before)?;
@@ -225,7 +231,9 @@ fn described(
             name.check_server()?;
             let suffix = format!("_rag_shard_{number}_pipeline");
             let table = Names::qualified(schema, pipeline, &suffix, generation);
-            name.described(table, pipeline)
+            let shard = name.described(table, pipeline)?;
+            comment::on_same(&shard.description, oid_of("rag.pipeline_as_shard")?)?;
+            Ok(shard)
         })
         .collect()
 }
@@ -239,6 +247,14 @@ fn columns_of(pipeline: &Pipeline, shards: &[DescribedShard]) -> Result<ChunkCol
     let columns = ChunkColumns { keys: plain(&found.keys), metadata: plain(&found.metadata) };
     shards.iter().try_for_each(|shard| shard.check_columns(&columns))?;
     Ok(columns)
+}
+
+/// Columns that others show; nobody here says more of them.
+fn shown(columns: &ChunkColumns) -> Vec<ShownColumn> {
+    let keys = columns.keys.iter().map(|(name, _)| ShownColumn::key(quote_identifier(name), name));
+    let metadata = columns.metadata.iter();
+    keys.chain(metadata.map(|(name, _)| ShownColumn::metadata(quote_identifier(name), name)))
+        .collect()
 }
 
 /// Makes the foreign tables of chunks; their names in SQL.

@@ -6,6 +6,7 @@ SET client_min_messages = warning;
 
 CREATE TABLE posts (id integer PRIMARY KEY, title varchar(40), body varchar(200), lang varchar(2), stars integer, price text);
 INSERT INTO posts VALUES (1, 'Bread', 'Rye bread rests for a day.', 'en', 3, '5 EUR'), (2, 'Soup', 'Soup is served hot.', 'de', 4, '7 EUR');
+COMMENT ON COLUMN posts.stars IS 'what readers think of it, from 1 to 5';
 GRANT SELECT ON posts TO regress_reader;
 SELECT rag_create_pipeline('posts', 'title || '': '' || body', metadata => ARRAY['lang', 'stars', 'price'], refresh => 'manual', options => '{"backfill": "now"}');
 CREATE FUNCTION shows() RETURNS TABLE (shown text) LANGUAGE sql
@@ -47,6 +48,9 @@ SELECT relname, obj_description(oid, 'pg_class') FROM pg_class WHERE relname LIK
 SELECT DISTINCT attname FROM pg_attribute
 WHERE attrelid IN ('posts_rag'::regclass, 'posts_rag_chunks'::regclass, 'posts_rag_content'::regclass)
   AND attnum > 0 AND NOT attisdropped AND col_description(attrelid, attnum) IS NULL ORDER BY 1;
+SELECT DISTINCT attname, col_description(attrelid, attnum) FROM pg_attribute
+WHERE attrelid IN ('posts_rag'::regclass, 'posts_rag_chunks'::regclass, 'posts_rag_content'::regclass)
+  AND attname IN ('source_id', 'stars', 'price') ORDER BY 1;
 SELECT fails($$SELECT * FROM rag_retrieve('bread', 'posts', filter => '{"lang": "en"}')$$);
 SELECT stage, indexes() FROM rag.pipeline;
 SELECT * FROM shows();
