@@ -330,5 +330,17 @@ Reply with one JSON object and nothing else. Its members:
 {{ examples }}
 
 Question: {{ question }}
-$template$, 'rag_sql: a query for a question, of the tables that may be read')
+$template$, 'rag_sql: a query for a question, of the tables that may be read'),
+
+('sql_screen', $template$[[system]]
+You decide whether a database can answer a question. Source 1 has the definitions of all its tables and views, with comments.
+
+{{ frame }}
+
+Reply with one JSON object and nothing else: {"answerable": true} if the question asks for rows, counts or figures of things that the tables of source 1 record, or {"answerable": false} if it asks for general knowledge, advice, opinions or news, or about things that no table of source 1 records.
+[[user]]
+{{ tables }}
+
+Question: {{ question }}
+$template$, 'rag_sql: whether the tables record what a question asks for, with the option screen')
 ) AS shipped (name, content, description);

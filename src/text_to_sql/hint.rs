@@ -23,7 +23,7 @@ const NO_FUNCTION: &str = "42883";
 /// An expression of ORDER BY that a list lacks.
 const NOT_IN_LIST: &str = "42P10";
 
-const DISTINCT: &str = "for SELECT DISTINCT, ORDER BY expressions must appear in select list";
+const DISTINCT: &str = "DISTINCT, ORDER BY expressions must appear in select list";
 const COLUMN: &str = "Perhaps you meant to reference the column \"";
 const ALIAS: &str = "Perhaps you meant to reference the table alias \"";
 const AFTER: &str = "\".";
@@ -134,7 +134,7 @@ fn relation(
 
 /// A SELECT DISTINCT without the ORDER BY of what it does not return, where that ends the query and no LIMIT depends on it.
 fn unordered(sql: &str, start: usize, failure: &QueryFailure) -> Option<String> {
-    if failure.message != DISTINCT {
+    if !failure.message.ends_with(DISTINCT) {
         return None;
     }
     let before = sql[..start].to_ascii_lowercase();

@@ -8,7 +8,7 @@
 //!
 //! `asks` says whether a question wants rows at all, `implied` finds keys that nobody has declared, `linking` chooses what is shown of the relations, `found` is a relation
 //! of documents that a search has found beside them, `prompt` puts it into words, and [`write`] has a language model
-//! write and correct a query until one runs. Who asks the model and runs queries comes in as a [`SqlHost`]. A query
+//! say, if it is a small one, whether there is a query, and write and correct a query until one runs. Who asks the model and runs queries comes in as a [`SqlHost`]. A query
 //! that is planned and runs ends the work: whether its rows are what was meant, no second call knows better.
 //!
 //! A query is nothing but a text here. What it may do is decided where it runs.
@@ -44,11 +44,14 @@ const MOST_HINTS: usize = 6;
 
 /// What a call is for, in the usage.
 const STEP: &str = "query";
+const SCREEN_STEP: &str = "screen";
 
 /// What has a query written.
 pub struct SqlTask<'a> {
     /// The prompt.
     pub prompt: Vec<Message>,
+    /// The prompt that asks first whether there is a query, if one does.
+    pub screen: Option<Vec<Message>>,
     /// Most queries that the language model writes.
     pub attempts: u32,
     /// Tokens of the prompt of a later call for which the budget keeps room.
@@ -161,6 +164,13 @@ struct SqlWork<'a, H> {
 impl<H: SqlHost> SqlWork<'_, H> {
     fn ending(&mut self) -> Result<SqlEnding<H::Rows>> {
         let mut prompt = self.task.prompt.clone();
+        if let Some(asked) = &self.task.screen {
+            let reply = self.ask(asked, ReplyForm::Screen)?;
+            let Some(reply) = reply else { return Ok(SqlEnding::OverBudget) };
+            if let Some(reason) = reply::refusal(&reply) {
+                return Ok(SqlEnding::Unanswerable(reason));
+            }
+        }
         let mut form = ReplyForm::QueryOrRefusal;
         for _ in 0..self.task.attempts {
             let Some(reply) = self.ask(&prompt, form)? else { return Ok(SqlEnding::OverBudget) };
@@ -200,7 +210,8 @@ impl<H: SqlHost> SqlWork<'_, H> {
         });
         let took = self.host.elapsed_ms().saturating_sub(begun);
         let is_late = limits.timeout_ms.is_some_and(|limit| took >= limit);
-        Ok(self.ledger.note(STEP, reply, size, is_late)?.map(|reply| reply.text))
+        let step = if form == ReplyForm::Screen { SCREEN_STEP } else { STEP };
+        Ok(self.ledger.note(step, reply, size, is_late)?.map(|reply| reply.text))
     }
 
     /// The rows of a query, or of one that is mended as PostgreSQL's errors say; `None` where none runs.

@@ -14,6 +14,9 @@ use crate::options::out_of_range;
 /// The template in which a language model is asked, unless another is named.
 pub const TEMPLATE: &str = "sql";
 
+/// The template of the prompt that asks whether there is a query.
+pub const SCREEN_TEMPLATE: &str = "sql_screen";
+
 /// Most rows that become sources of an answer.
 const MOST_ROWS_READ: i32 = 50;
 
@@ -33,6 +36,8 @@ pub struct SqlOptions {
     pub examples: u32,
     /// Whether frequent values of text columns are part of the prompt, where the caller may see them.
     pub values: bool,
+    /// Whether the language model is asked beforehand whether there is a query; `None`: only a local one is.
+    pub screen: Option<bool>,
     /// Most rows.
     pub max_rows: i32,
     /// The longest time of a query, in seconds.
@@ -56,6 +61,7 @@ impl Default for SqlOptions {
             schema_tokens: 1500,
             examples: 3,
             values: false,
+            screen: None,
             max_rows: 200,
             timeout: 5.0,
             max_cost: 1e6,

@@ -11,6 +11,9 @@ const SCHEMA: &str = r#"{"type": "object", "properties": {"answerable": {"type":
 /// The schema of a reply that must have a query.
 const QUERY_SCHEMA: &str = r#"{"type": "object", "properties": {"answerable": {"type": "boolean", "enum": [true]}, "sql": {"type": "string"}, "reason": {"type": "string"}}, "required": ["answerable", "sql", "reason"], "additionalProperties": false}"#;
 
+/// The schema of a reply that says whether there is a query.
+const SCREEN_SCHEMA: &str = r#"{"type": "object", "properties": {"answerable": {"type": "boolean"}}, "required": ["answerable"], "additionalProperties": false}"#;
+
 /// Longest reason that is kept, in characters.
 const LONGEST: usize = 1000;
 
@@ -24,6 +27,8 @@ pub enum ReplyForm {
     QueryOrRefusal,
     /// A query: it is known that the tables have what is asked for.
     Query,
+    /// Whether there is a query.
+    Screen,
 }
 
 impl ReplyForm {
@@ -33,6 +38,7 @@ impl ReplyForm {
         match self {
             ReplyForm::QueryOrRefusal => SCHEMA,
             ReplyForm::Query => QUERY_SCHEMA,
+            ReplyForm::Screen => SCREEN_SCHEMA,
         }
     }
 }
@@ -66,6 +72,13 @@ pub fn read(reply: &str) -> SqlReply {
         (_, Some(sql)) => SqlReply::Query { sql: sql.to_owned(), reason },
         (_, None) => SqlReply::Unreadable,
     }
+}
+
+/// The refusal in a `reply` that says whether there is a query; `None` where it is none.
+#[must_use]
+pub fn refusal(reply: &str) -> Option<String> {
+    let found = object::find(reply)?;
+    (found["answerable"] == Value::Bool(false)).then(|| NO_REASON.to_owned())
 }
 
 /// A query without the fence of code around it, and without semicolons at its end.
@@ -114,6 +127,14 @@ mod tests {
             panic!("it cannot be answered");
         };
         assert_eq!(reason.len(), LONGEST);
+    }
+
+    #[test]
+    fn a_screen_refuses_or_does_not() {
+        assert_eq!(refusal(r#"{"answerable": false}"#).as_deref(), Some(NO_REASON));
+        for reply in [r#"{"answerable": true}"#, "", "no", "{}", "[false]"] {
+            assert_eq!(refusal(reply), None, "{reply}");
+        }
     }
 
     #[test]

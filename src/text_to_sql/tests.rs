@@ -103,7 +103,7 @@ fn written(script: &mut Script, attempts: u32, budget: Budget) -> Result<Done> {
     let known = ["orders", "customer", "o"].map(str::to_owned).into();
     let prompt = vec![Message { role: "user".to_owned(), content: "How many?".to_owned() }];
     let mut ledger = BudgetLedger::new(budget);
-    let task = SqlTask { prompt, attempts, kept: None, known: &known, tables: &[] };
+    let task = SqlTask { prompt, screen: None, attempts, kept: None, known: &known, tables: &[] };
     let WrittenSql { ending, attempts, .. } = write(&task, &mut ledger, script)?;
     Ok(Done { ending, attempts, usage: ledger.usage("sql") })
 }
@@ -113,8 +113,14 @@ fn a_call_that_comes_later_keeps_its_room() {
     let known = HashSet::new();
     let mut script = Script::new(&[query("SELECT 1")]);
     let mut ledger = BudgetLedger::new(Budget { calls: Some(1), ..Budget::default() });
-    let task =
-        SqlTask { prompt: Vec::new(), attempts: 3, kept: Some(10), known: &known, tables: &[] };
+    let task = SqlTask {
+        prompt: Vec::new(),
+        screen: None,
+        attempts: 3,
+        kept: Some(10),
+        known: &known,
+        tables: &[],
+    };
     let done = write(&task, &mut ledger, &mut script).unwrap();
     assert_eq!((done.ending, script.asked.len()), (SqlEnding::OverBudget, 0));
 }
@@ -188,6 +194,35 @@ fn what_cannot_be_read_is_asked_for_again() {
 }
 
 #[test]
+fn a_screen_ends_the_work_or_lets_it_begin() {
+    let screened = |replies: &[String]| {
+        let known = HashSet::new();
+        let mut script = Script::new(replies);
+        let mut ledger = BudgetLedger::new(Budget::default());
+        let said =
+            |content: &str| vec![Message { role: "user".to_owned(), content: content.to_owned() }];
+        let (prompt, screen) = (said("How many?"), Some(said("Is there a query?")));
+        let task = SqlTask { prompt, screen, attempts: 3, kept: None, known: &known, tables: &[] };
+        let done = write(&task, &mut ledger, &mut script).unwrap();
+        (done.ending, script, ledger.usage("sql"))
+    };
+    let no = json!({"answerable": false}).to_string();
+    let (ending, script, usage) = screened(&[no]);
+    assert!(matches!(ending, SqlEnding::Unanswerable(_)));
+    assert_eq!((script.forms, &usage["calls"]), (vec![ReplyForm::Screen], &json!(1)));
+    for reply in [json!({"answerable": true}).to_string(), CUT.to_owned()] {
+        let (ending, script, usage) = screened(&[reply, query("SELECT 1")]);
+        assert!(matches!(ending, SqlEnding::Ran { .. }));
+        assert_eq!(script.forms, [ReplyForm::Screen, ReplyForm::QueryOrRefusal]);
+        let [screen, asked] = &script.asked[..] else { panic!("it is asked twice") };
+        assert_eq!(screen[0].content, "Is there a query?");
+        assert_eq!(asked[0].content, "How many?");
+        let steps = json!([{"step": "screen", "calls": 1}, {"step": "query", "calls": 1}]);
+        assert_eq!(usage["steps"], steps);
+    }
+}
+
+#[test]
 fn a_reply_that_is_cut_short_is_an_attempt() {
     let mut script = Script::new(&[CUT.to_owned(), query("SELECT 1")]);
     let done = written(&mut script, 3, Budget::default()).unwrap();
@@ -207,7 +242,14 @@ fn a_column_of_another_table_is_no_reason_to_refuse() {
         let mut script =
             Script::new(&[query(WRONG), query("SELECT 1")]).failing(WRONG, sqlstate, message);
         let (prompt, mut ledger) = (Vec::new(), BudgetLedger::new(Budget::default()));
-        let task = SqlTask { prompt, attempts: 2, kept: None, known: &known, tables: &tables };
+        let task = SqlTask {
+            prompt,
+            screen: None,
+            attempts: 2,
+            kept: None,
+            known: &known,
+            tables: &tables,
+        };
         drop(write(&task, &mut ledger, &mut script).unwrap());
         assert_eq!(script.forms[0], ReplyForm::QueryOrRefusal);
         (script.forms[1], script.asked[1][1].content.clone())

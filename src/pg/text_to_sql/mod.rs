@@ -43,7 +43,7 @@ use crate::text::lexical_score::{AskedWords, WeighedWords};
 use crate::text_to_sql::asks;
 use crate::text_to_sql::lexical::words_of;
 use crate::text_to_sql::linking::{LinkedSchema, all_fit, link};
-use crate::text_to_sql::options::SqlOptions;
+use crate::text_to_sql::options::{SCREEN_TEMPLATE, SqlOptions};
 use crate::text_to_sql::prompt::{SqlMaterial, VerifiedPair, messages, nonce_of};
 use crate::text_to_sql::table::TableDocument;
 use crate::text_to_sql::{SqlAttempt, SqlEnding, SqlTask, WrittenSql, write};
@@ -242,6 +242,8 @@ struct SchemaInPrompt {
     linked: LinkedSchema,
     examples: Vec<VerifiedPair>,
     prompt: Vec<Message>,
+    /// What asks whether there is a query; `None` where the options do not want it.
+    screen: Option<Vec<Message>>,
     /// A query of nothing, whose WITH has the documents that a query may name.
     with: Option<String>,
 }
@@ -272,7 +274,14 @@ impl SchemaInPrompt {
             nonce: &nonce,
         };
         let prompt = messages(&template::find(&options.template)?, material)?;
-        Ok(SchemaInPrompt { tables, linked, examples, prompt, with })
+        let screen = match options.screen {
+            Some(false) => None,
+            _ => Some(messages(
+                &template::find(SCREEN_TEMPLATE)?,
+                SqlMaterial { examples: &[], ..material },
+            )?),
+        };
+        Ok(SchemaInPrompt { tables, linked, examples, prompt, screen, with })
     }
 
     /// Has queries written and run; `kept` are tokens of a later call, as in [`SqlTask`].
@@ -285,7 +294,9 @@ impl SchemaInPrompt {
     ) -> Result<WrittenSql<GuardedRows>> {
         let known = catalog::names(&self.tables);
         let (prompt, attempts) = (self.prompt.clone(), options.attempts);
-        let task = SqlTask { prompt, attempts, kept, known: &known, tables: &self.tables };
+        let is_screened = options.screen.unwrap_or(session.is_local());
+        let screen = is_screened.then(|| self.screen.clone()).flatten();
+        let task = SqlTask { prompt, screen, attempts, kept, known: &known, tables: &self.tables };
         write(&task, ledger, session)
     }
 

@@ -11,7 +11,7 @@ use crate::pg::ragd::trace;
 use crate::pg::server::role::LocalSettings;
 use crate::pg::server::statement_error::StatementError;
 use crate::prompt::messages::Message;
-use crate::protocol::{GenerateRequest, ProviderConfig};
+use crate::protocol::{GenerateRequest, LOCAL_API, ProviderConfig};
 use crate::text_to_sql::SqlHost;
 use crate::text_to_sql::failure::QueryFailure;
 use crate::text_to_sql::options::SqlOptions;
@@ -38,6 +38,12 @@ impl<'a> SqlSession<'a> {
     #[must_use]
     pub fn for_answer(self, context: CallContext, begun: Instant) -> SqlSession<'a> {
         SqlSession { wants_keys: true, context, begun, ..self }
+    }
+
+    /// Whether the language model is a local one. Such are small, and one that writes at once seldom says that there is
+    /// no query.
+    pub fn is_local(&self) -> bool {
+        self.provider.api == LOCAL_API
     }
 
     /// Lets queries name the relations that the WITH of this one has.
