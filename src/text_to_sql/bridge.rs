@@ -3,7 +3,7 @@
 //! ```text
 //! FROM outcomes AS o JOIN patients AS p ON o.patient_id = p.patient_id     outcomes has no patient_id
 //!   → FROM outcomes AS o JOIN treatments AS via ON o.treatment_id = via.treatment_id
-//!                        JOIN patients AS p ON via.patient_id = p.patient_id
+//!                        JOIN patients AS p ON p.patient_id = via.patient_id
 //! ```
 //!
 //! Small models join any two tables by the key of one. Where exactly one table has that key and joins the other, too, the
@@ -63,7 +63,8 @@ pub fn bridged(sql: &str, start: usize, tables: &[TableDocument]) -> Option<Stri
     let link = format!("{qualifier}.{of_lacking} = {ALIAS}.{of_bridge}");
     let compared = format!("{other_side} = {ALIAS}.{column}");
     // The table that is joined last is named in the last condition.
-    let is_joined = bare(joined).ends_with(qualifier.as_str());
+    let called = joined.split_whitespace().next_back().and_then(|it| it.rsplit('.').next());
+    let is_joined = called.is_some_and(|it| bare(it) == *qualifier);
     let (first, second) = if is_joined { (compared, link) } else { (link, compared) };
     let (before, after) = (&sql[..join.start], &sql[join.end..]);
     Some(format!(
@@ -184,6 +185,14 @@ mod tests {
             Some(
                 "SELECT p.name FROM outcomes AS o INNER JOIN treatments AS via ON o.treatment_id = via.treatment_id \
                  INNER JOIN patients AS p ON p.patient_id = via.patient_id WHERE p.name > 'a'",
+            ),
+        );
+        check(
+            "SELECT 1 FROM outcomes AS s JOIN public.patients ON s.patient_id = patients.patient_id",
+            "s.patient",
+            Some(
+                "SELECT 1 FROM outcomes AS s JOIN treatments AS via ON s.treatment_id = via.treatment_id \
+                 JOIN public.patients ON patients.patient_id = via.patient_id",
             ),
         );
         check(

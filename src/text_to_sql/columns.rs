@@ -128,8 +128,9 @@ pub fn nearest<'a>(
     (*first <= FARTHEST && is_alone).then_some(column)
 }
 
-/// The one column of the relation that `sql` calls `qualifier` whose name has most in common with `name`; `None` where
-/// there is none like it, or are two.
+/// The one column of the relation that `sql` calls `qualifier` whose name is `name` with some letters more or fewer, and
+/// has most in common with it; `None` where there is none, or are two. A name with other letters may mean something else:
+/// price_max is not price_min.
 #[must_use]
 pub fn like<'a>(
     sql: &str,
@@ -138,13 +139,22 @@ pub fn like<'a>(
     tables: &'a [TableDocument],
 ) -> Option<&'a TableColumn> {
     let table = called(&words(sql), &qualifier.to_lowercase(), tables)?;
-    let likeness = |it: &TableColumn| strsim::sorensen_dice(&it.bare.to_lowercase(), name);
-    let mut like: Vec<(f64, &TableColumn)> =
-        table.columns.iter().map(|it| (likeness(it), it)).collect();
+    let likeness = |it: &'a TableColumn| {
+        let own = it.bare.to_lowercase();
+        let is_part = has_letters(&own, name) || has_letters(name, &own);
+        is_part.then(|| (strsim::sorensen_dice(&own, name), it))
+    };
+    let mut like: Vec<(f64, &TableColumn)> = table.columns.iter().filter_map(likeness).collect();
     like.sort_by(|(a, _), (b, _)| b.total_cmp(a));
     let (first, column) = like.first()?;
     let is_alone = like.get(1).is_none_or(|(second, _)| second < first);
     (*first >= LIKE && is_alone).then_some(column)
+}
+
+/// Whether `name` has all letters of `part`, in their order.
+fn has_letters(name: &str, part: &str) -> bool {
+    let mut letters = name.chars();
+    part.chars().all(|wanted| letters.any(|letter| letter == wanted))
 }
 
 /// The relation of that name or alias.

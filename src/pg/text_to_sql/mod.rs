@@ -95,9 +95,9 @@ pub fn answer(asked: SqlQuestion<'_>) -> Result<SqlAnswer> {
         Some(relations) => options.only(readable(relations)?)?,
         None => options,
     };
-    let read = SchemaInPrompt::read(question, Vec::new(), &options)?;
-    let mut ledger = BudgetLedger::new(options.budget.priced(usage::prices(provider))?);
     let mut session = SqlSession::new(provider, &options);
+    let read = SchemaInPrompt::read(question, Vec::new(), &options, session.is_screened())?;
+    let mut ledger = BudgetLedger::new(options.budget.priced(usage::prices(provider))?);
     let done = read.write(&options, None, &mut ledger, &mut session)?;
     ledger.tell("llm", json!(provider.name));
     read.usage().into_iter().for_each(|(name, value)| ledger.tell(name, value));
@@ -157,7 +157,7 @@ pub fn sources(
     check_question(question)?;
     let documents = found.iter().flat_map(|it| &it.rows).map(|it| tokens_of(it.content.len()));
     let kept = KEPT_FOR_ROWS + tokens_of(question.len()) + documents.sum::<u64>();
-    let read = SchemaInPrompt::read(question, found, options)?;
+    let read = SchemaInPrompt::read(question, found, options, session.is_screened())?;
     session.name(read.with.clone());
     let kept = Some(kept);
     let WrittenSql { ending, attempts } = read.write(options, kept, ledger, &mut session)?;
@@ -185,7 +185,7 @@ pub fn first_prompt(
 ) -> Result<Vec<Message>> {
     check_granted()?;
     check_question(question)?;
-    Ok(SchemaInPrompt::read(question, found, options)?.prompt)
+    Ok(SchemaInPrompt::read(question, found, options, false)?.prompt)
 }
 
 /// Whether the caller may call `rag_sql`, which nobody may until it is granted.
@@ -242,14 +242,19 @@ struct SchemaInPrompt {
     linked: LinkedSchema,
     examples: Vec<VerifiedPair>,
     prompt: Vec<Message>,
-    /// What asks whether there is a query; `None` where the options do not want it.
+    /// What asks whether there is a query, if it is asked.
     screen: Option<Vec<Message>>,
     /// A query of nothing, whose WITH has the documents that a query may name.
     with: Option<String>,
 }
 
 impl SchemaInPrompt {
-    fn read(question: &str, found: Vec<FoundRows>, options: &SqlOptions) -> Result<SchemaInPrompt> {
+    fn read(
+        question: &str,
+        found: Vec<FoundRows>,
+        options: &SqlOptions,
+        is_screened: bool,
+    ) -> Result<SchemaInPrompt> {
         let scope = GuardScope::of(&options.guard)?;
         let mut tables =
             trace::found("tables", String::new, || catalog::tables(&scope, options.values))?;
@@ -274,13 +279,11 @@ impl SchemaInPrompt {
             nonce: &nonce,
         };
         let prompt = messages(&template::find(&options.template)?, material)?;
-        let screen = match options.screen {
-            Some(false) => None,
-            _ => Some(messages(
-                &template::find(SCREEN_TEMPLATE)?,
-                SqlMaterial { examples: &[], ..material },
-            )?),
+        let screen = || {
+            let material = SqlMaterial { examples: &[], ..material };
+            messages(&template::find(SCREEN_TEMPLATE)?, material)
         };
+        let screen = is_screened.then(screen).transpose()?;
         Ok(SchemaInPrompt { tables, linked, examples, prompt, screen, with })
     }
 
@@ -293,9 +296,8 @@ impl SchemaInPrompt {
         session: &mut SqlSession<'_>,
     ) -> Result<WrittenSql<GuardedRows>> {
         let known = catalog::names(&self.tables);
-        let (prompt, attempts) = (self.prompt.clone(), options.attempts);
-        let is_screened = options.screen.unwrap_or(session.is_local());
-        let screen = is_screened.then(|| self.screen.clone()).flatten();
+        let (prompt, screen) = (self.prompt.clone(), self.screen.clone());
+        let attempts = options.attempts;
         let task = SqlTask { prompt, screen, attempts, kept, known: &known, tables: &self.tables };
         write(&task, ledger, session)
     }

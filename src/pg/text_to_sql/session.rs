@@ -40,10 +40,10 @@ impl<'a> SqlSession<'a> {
         SqlSession { wants_keys: true, context, begun, ..self }
     }
 
-    /// Whether the language model is a local one. Such are small, and one that writes at once seldom says that there is
-    /// no query.
-    pub fn is_local(&self) -> bool {
-        self.provider.api == LOCAL_API
+    /// Whether the language model is asked first whether there is a query: a local one, if the options do not say. Such
+    /// are small, and one that writes at once seldom says that there is none.
+    pub fn is_screened(&self) -> bool {
+        self.options.screen.unwrap_or(self.provider.api == LOCAL_API)
     }
 
     /// Lets queries name the relations that the WITH of this one has.

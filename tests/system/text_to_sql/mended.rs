@@ -2,6 +2,7 @@
 
 use serde_json::json;
 
+use super::super::documents::assert_fails;
 use super::{ask, messages, query, start};
 
 /// A schema that the search path does not have, with columns that are called nearly as others.
@@ -69,6 +70,45 @@ fn a_model_is_told_the_columns_of_the_tables_in_its_query() {
     let columns =
         " customers has the columns id, name; depot.moves has the columns m_box_id, day. ";
     assert!(repair.contains(columns), "{repair}");
+}
+
+/// Tables that refer to each other, which nobody has declared.
+const CLINIC: &str = "
+    RESET ROLE;
+    CREATE TABLE patients (patient_id integer PRIMARY KEY, name text);
+    CREATE TABLE treatments (treatment_id integer PRIMARY KEY, patient_id integer, started date);
+    CREATE TABLE outcomes (outcome_id integer PRIMARY KEY, treatment_id integer, score integer);
+    INSERT INTO patients VALUES (1, 'Ada'), (2, 'Grace');
+    INSERT INTO treatments VALUES (5, 2, '2026-01-31'), (6, 1, '2026-02-28');
+    INSERT INTO outcomes VALUES (9, 5, 70), (10, 6, 40);
+    GRANT SELECT ON patients, outcomes TO agent;
+    GRANT SELECT (treatment_id, patient_id) ON treatments TO agent;
+    SET ROLE agent";
+
+#[test]
+fn tables_join_by_way_of_a_third_though_no_key_is_declared() {
+    let sql = "SELECT p.name FROM outcomes AS o JOIN patients AS p ON o.patient_id = p.patient_id ORDER BY o.score";
+    let Some((_cluster, http, mut client)) = start([query(sql), query(sql)]) else { return };
+    client.batch_execute(CLINIC).unwrap();
+    let answer = ask(&mut client, "Who feels best?", "NULL", r#"{"attempts": 1}"#);
+    assert_eq!(answer.rows, Some(json!([{"name": "Ada"}, {"name": "Grace"}])));
+    assert_eq!(answer.attempts[1]["by"], "hint");
+    let asked = messages(&http.requests()[0]).pop().unwrap().1;
+    for part in [
+        "  patient_id integer references patients (patient_id)\n);",
+        "  treatment_id integer references treatments (treatment_id),",
+    ] {
+        assert!(asked.contains(part), "{asked}");
+    }
+    // There is no way over what the caller may not read.
+    client
+        .batch_execute(
+            "RESET ROLE; REVOKE ALL (patient_id) ON treatments FROM agent; SET ROLE agent",
+        )
+        .unwrap();
+    let call = "SELECT * FROM rag_sql('Who feels best?', options => '{\"attempts\": 1}')";
+    assert_fails(&mut client, call, &["38000", "o.patient_id"]);
+    assert_eq!(http.requests().len(), 2);
 }
 
 #[test]
