@@ -8,6 +8,7 @@
 //! of the table.
 
 use crate::text::language::NaturalLanguage;
+use crate::text::line::ends_with_colon;
 use crate::text::phrase::Phrases;
 
 /// By what a sentence shows that it only says what comes next.
@@ -24,6 +25,26 @@ pub(super) enum AnnouncedBy {
 /// Whether `sentence` tells readers what they are about to read or do, and no more.
 pub(super) fn is_announcement(sentence: &str) -> bool {
     ANNOUNCEMENTS.begin(sentence)
+}
+
+/// Whether what follows `text` belongs to it.
+pub(super) fn announces(text: &str) -> bool {
+    announced_by(text).is_some()
+}
+
+/// By what `text` shows that what follows belongs to it, if it does.
+pub(super) fn announced_by(text: &str) -> Option<AnnouncedBy> {
+    match is_announcement(text) {
+        true => Some(AnnouncedBy::Words),
+        false => ends_with_colon(text).then_some(AnnouncedBy::Colon),
+    }
+}
+
+/// Whether `text` before a list is part of it: it ends with a colon, or, in a script with capitals, does not end at all ("It is
+/// restarted if").
+pub(super) fn announces_list(text: &str) -> bool {
+    let last = text.trim_end_matches(['`', '*', '_']).chars().next_back();
+    announces(text) || last.is_some_and(|c| c == ',' || c.is_lowercase() || c.is_ascii_digit())
 }
 
 /// With what such sentences begin: whole words, with the verb that shows something, since "Let us know" asks for an answer,

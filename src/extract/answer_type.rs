@@ -71,9 +71,18 @@ fn is_time(word: &Word) -> bool {
         || is_one_of(DAYS, word)
 }
 
+/// Whether `word` stands for a version.
+pub(super) fn is_version(word: &Word) -> bool {
+    VERSIONS.split(' ').any(|it| it == word.folded)
+}
+
 fn is_one_of(list: &[&str], word: &Word) -> bool {
     list.contains(&word.folded.as_str())
 }
+
+/// Words for versions, which headings of release notes name.
+const VERSIONS: &str = "version versions versión versiones versione versioni versão versões versie wersja wersji \
+    sürüm sürümde sürümü версия версии версию версій версії संस्करण";
 
 /// Phrases are words with a space between; of Chinese, Japanese and Thai, characters.
 #[rustfmt::skip]

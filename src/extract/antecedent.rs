@@ -4,6 +4,7 @@
 //! "This means that …" → no: who reads it alone cannot know what "this" is
 //! ```
 
+use super::ExtractPassage;
 use super::candidates::{Candidates, ParsedQuestion, UnitCandidate};
 use super::choice::ChosenUnit;
 use crate::text::language::NaturalLanguage;
@@ -34,16 +35,18 @@ pub(super) fn antecedent(candidate: &UnitCandidate) -> Antecedent {
 }
 
 /// `chosen`, in reading order, without an "It" that reads as something else: behind a sentence of another place,
-/// or at the beginning of an answer, where it is what is asked for, or where a number or product code is asked
+/// or at the beginning of an answer, where it is what is asked for, or a name of a program that is not asked about, or where a number or product code is asked
 /// about that its passage does not name and another does. The sentence before comes with it if there is one, of
 /// the best piece in the place of the least of the others where there are `most` already. Else the piece goes,
 /// unless it is all there is.
 pub(super) fn with_subjects<'a>(
     candidates: &'a Candidates<'_>,
+    passages: &[ExtractPassage],
     mut chosen: Vec<ChosenUnit<'a>>,
     most: usize,
 ) -> Vec<ChosenUnit<'a>> {
-    let Some(at) = (0..chosen.len()).find(|at| misleads(candidates, &chosen, *at)) else {
+    let misleads = |at: &usize| misleads(candidates, passages, &chosen, *at);
+    let Some(at) = (0..chosen.len()).find(misleads) else {
         return chosen;
     };
     let ChosenUnit { passage, first, score, .. } = chosen[at];
@@ -69,7 +72,12 @@ pub(super) fn with_subjects<'a>(
 }
 
 /// Whether the subject of a chosen piece reads as another one.
-fn misleads(candidates: &Candidates, chosen: &[ChosenUnit], at: usize) -> bool {
+fn misleads(
+    candidates: &Candidates,
+    passages: &[ExtractPassage],
+    chosen: &[ChosenUnit],
+    at: usize,
+) -> bool {
     let ChosenUnit { passage, first, .. } = chosen[at];
     if antecedent(&candidates.all[first]) != Antecedent::Subject {
         return false;
@@ -77,6 +85,7 @@ fn misleads(candidates: &Candidates, chosen: &[ChosenUnit], at: usize) -> bool {
     match at.checked_sub(1).map(|before| &chosen[before]) {
         Some(before) => before.passage != passage,
         None if asks_for_subject(candidates.question) => true,
+        None if stands_for_name(candidates, passages[passage].content, first) => true,
         None => {
             let held = &candidates.passage_credits;
             let terms = candidates.question.terms.iter().enumerate();
@@ -86,6 +95,17 @@ fn misleads(candidates: &Candidates, chosen: &[ChosenUnit], at: usize) -> bool {
             named.any(is_of_others)
         }
     }
+}
+
+/// Whether the sentence before the candidate `index` begins with code that the question does not name: "It" is that.
+fn stands_for_name(candidates: &Candidates, content: &str, index: usize) -> bool {
+    let before = index.checked_sub(1).filter(|_| candidates.all[index].unit.follows);
+    let Some(before) = before.map(|it| &content[candidates.all[it].unit.range()]) else {
+        return false;
+    };
+    let name = before.strip_prefix('`').and_then(|it| it.split('`').next());
+    let asked = candidates.question.text.to_lowercase();
+    name.is_some_and(|it| !asked.contains(&it.to_lowercase()))
 }
 
 /// Whether it is someone or something that is asked for, and nothing else is named that a pronoun could stand for: to
@@ -227,7 +247,7 @@ mod tests {
             ChosenUnit { passage, unit, is_headed, first: *first, last: *first, score }
         };
         let chosen = chosen.iter().map(unit).collect();
-        let left = with_subjects(&candidates, chosen, 2);
+        let left = with_subjects(&candidates, &passages, chosen, 2);
         left.iter().map(|it| candidates.all[it.first].reading.clone()).collect()
     }
 

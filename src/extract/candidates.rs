@@ -9,12 +9,14 @@ use std::rc::Rc;
 
 use super::ExtractPassage;
 use super::announcement::AnnouncedBy;
-use super::answer_type::{AnswerType, asked};
+use super::answer_type::{AnswerType, asked, is_version};
+use super::beside::{apart, asks_what_is_done, is_told_by_words, leave_references};
 use super::definition::{Definiendum, DefinitionWording};
 use super::enumeration::is_asked_for;
 use super::identifier::{AskedNames, named_by};
 use super::markup::plain;
 use super::polarity::denies;
+use super::reference::asks_where;
 use super::terms::{QuestionWords, compared, term_credit};
 use super::units::{Unit, units};
 use crate::embed::reader::SpanScores;
@@ -43,8 +45,10 @@ pub(super) struct ParsedQuestion {
     pub definiendum: Option<Definiendum>,
     /// Whether it asks for a version or a release of something.
     pub asks_for_version: bool,
-    /// Whether it asks for what text says and code doesn't: a definition, a reason or somebody.
+    /// Whether it asks for what text says and code doesn't: a definition, a reason, somebody, or what happens.
     pub wants_words: bool,
+    /// Whether an example below a sentence is no part of the answer.
+    pub is_told_by_words: bool,
 }
 
 impl ParsedQuestion {
@@ -58,8 +62,9 @@ impl ParsedQuestion {
         let first_asking = both.find(|(_, asks)| **asks).map(|(word, _)| word);
         let wants_words = definiendum.is_some()
             || first_asking.is_some_and(is_of_words)
-            || UNSPACED_REASONS_AND_PERSONS.stand_in(text);
-        let is_version = |term: &Word| VERSIONS.split(' ').any(|it| it == term.folded);
+            || UNSPACED_REASONS_AND_PERSONS.stand_in(text)
+            || asks_what_is_done(&words, text);
+        let is_told_by_words = is_told_by_words(&words, text, asked, wants_words);
         let asks_for_version = asks.contains(&true) && terms.iter().any(is_version);
         ParsedQuestion {
             asks_for_version,
@@ -71,6 +76,16 @@ impl ParsedQuestion {
             asked,
             definiendum,
             wants_words,
+            is_told_by_words,
+        }
+    }
+
+    /// The pieces of `content`, without code that nobody asked for beside a sentence.
+    fn pieces(&self, content: &str) -> Vec<Unit> {
+        let all = units(content);
+        match self.is_told_by_words {
+            true => all.into_iter().flat_map(|unit| apart(unit, content)).collect(),
+            false => all,
         }
     }
 
@@ -115,16 +130,6 @@ const LONGEST_ANSWER: usize = 350;
 
 /// Words of a question that are compared with those of each sentence; more is no question.
 const MOST_WORDS: usize = 2000;
-
-/// Words for versions, which headings of release notes name.
-const VERSIONS: &str = "version versions versión versiones versione versioni versão versões versie wersja wersji \
-    sürüm sürümde sürümü версия версии версию версій версії संस्करण";
-
-/// Words that ask where: what says where something is said answers them.
-const WHERE: &str = "where wo où dónde donde onde dove waar gdzie где де nerede πού कहाँ أين 어디";
-
-/// What asks where in languages that write no spaces.
-const UNSPACED_WHERE: [&str; 6] = ["哪里", "哪裡", "哪儿", "何处", "どこ", "どちら"];
 
 /// Words that ask why or who, of languages that write spaces.
 const REASONS_AND_PERSONS: &str = "why who whom whose warum weshalb wieso wer wen wem wessen pourquoi qui quién quiénes \
@@ -214,9 +219,7 @@ impl<'a> Candidates<'a> {
         let mut of_passage = Vec::new();
         let mut passage_credits = Vec::new();
         let names = AskedNames::of(&question.text, passages);
-        let asks_where =
-            question.words.iter().any(|word| WHERE.split(' ').any(|it| it == word.folded))
-                || UNSPACED_WHERE.iter().any(|it| question.text.contains(it));
+        let asks_where = asks_where(&question.words, &question.text);
         for (index, passage) in passages.iter().enumerate() {
             let start = all.len();
             let mut best = heading_credits(question, passage);
@@ -225,7 +228,7 @@ impl<'a> Candidates<'a> {
             // The list that was read last, and whether it is what is asked for: its items follow each other.
             let mut list: Option<(Rc<Unit>, bool)> = None;
             let mut above = SharedLead::default();
-            for unit in units(passage.content).into_iter().filter(of_chunk) {
+            for mut unit in question.pieces(passage.content).into_iter().filter(of_chunk) {
                 let heading = question.heading_of(&unit, passage, is_first);
                 is_first &= !unit.opens;
                 list = unit.bullets.clone().map(|it| match &list {
@@ -236,11 +239,18 @@ impl<'a> Candidates<'a> {
                     }
                 });
                 let is_of_asked_list = list.as_ref().is_some_and(|(_, is_asked)| *is_asked);
+                let brings_list = unit.parts.len() > 1 && unit.bullets.is_none();
+                let wants_references = asks_where
+                    || is_of_asked_list
+                    || brings_list && is_asked_for(&question.terms, &unit, passage);
+                if !wants_references {
+                    leave_references(&mut unit, passage.content);
+                }
                 let mut candidate = UnitCandidate::read(question, index, passage, unit);
                 candidate.is_of_asked_list = is_of_asked_list;
                 let row = candidate.unit.is_row().then_some(candidate.reading.as_str());
                 candidate.lacks_name = names.are_missed_by(index, row);
-                if is_of_asked_list || asks_where {
+                if wants_references {
                     candidate.announcement.take_if(|it| *it == AnnouncedBy::Reference);
                 }
                 above.go_to(question, passage, candidate.unit.under.as_ref());

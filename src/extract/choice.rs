@@ -66,8 +66,8 @@ pub(super) fn choose<'a>(
             choice.add_with_antecedent(index, scores[index], options.max_sentences);
         }
     }
-    if let [only] = choice.chosen.as_slice() {
-        choice.add_antecedent(only.first, only.score);
+    if let Some(best) = choice.chosen.first() {
+        choice.add_antecedent(best.first, best.score, most);
     }
     let passage = choice.chosen.first().map_or(0, |best| best.passage);
     choice.chosen.sort_by_key(|it| {
@@ -137,9 +137,16 @@ impl<'a> UnitChoice<'a> {
         (is_close || !(0..candidate.credits.len()).all(is_held))
             && !candidate.unit.is_code()
             && candidate.announcement.is_none()
+            && !self.is_of_another_name(candidate)
             && !self.is_other_row(candidate)
             && !self.is_there(index)
             && !self.has_code_of(candidate)
+    }
+
+    /// Whether it is about something else than what the question names as programs do, and the best piece is about that.
+    fn is_of_another_name(&self, candidate: &UnitCandidate) -> bool {
+        let best = self.chosen.first();
+        candidate.lacks_name && best.is_some_and(|it| !self.candidates.all[it.first].lacks_name)
     }
 
     /// Whether it is a row of a table of which one was chosen that holds more of the question.
@@ -216,13 +223,18 @@ impl<'a> UnitChoice<'a> {
         }
     }
 
-    /// The sentence before the only one, where that takes up what it says.
-    fn add_antecedent(&mut self, index: usize, score: f32) {
+    /// The sentence before the best one, where that takes up what it says; of several pieces, the last gives way where there are `most`.
+    fn add_antecedent(&mut self, index: usize, score: f32, most: usize) {
         let candidate = &self.candidates.all[index];
         let takes_up = antecedent(candidate) == Antecedent::Statement && candidate.unit.follows;
-        if takes_up && index > self.candidates.of_passage[candidate.passage].start {
-            self.add(index - 1, score);
+        let has_before = index > self.candidates.of_passage[candidate.passage].start;
+        if !takes_up || !has_before || self.is_there(index - 1) {
+            return;
         }
+        if self.chosen.len() > 1 && self.chosen.len() >= most {
+            self.chosen.pop();
+        }
+        self.add(index - 1, score);
     }
 }
 

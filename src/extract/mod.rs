@@ -14,6 +14,7 @@
 //! blocks           content → paragraphs, items, rows, code, headings
 //! title            does a line name what stands below it?
 //! units            → pieces that can be evidence
+//! beside           is code or a list among them that nobody asked for?
 //! part             a stretch of one, as words
 //! cut              a stretch of one, in sentences
 //! markup           without Markdown and HTML
@@ -44,6 +45,7 @@
 mod announcement;
 mod answer_type;
 mod antecedent;
+mod beside;
 mod blocks;
 mod candidates;
 mod choice;
@@ -255,7 +257,7 @@ fn found(
     let confidence = signals.confidence(&calibration) * known;
     let chosen =
         choose(&candidates, passages, (&scores, &similarities.span_scores), &order, options);
-    let chosen = with_subjects(&candidates, chosen, options.max_sentences);
+    let chosen = with_subjects(&candidates, passages, chosen, options.max_sentences);
     let supported = confidence >= options.threshold;
     let answer =
         if supported { wording::word(passages, &chosen, options.format) } else { String::new() };

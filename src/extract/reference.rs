@@ -76,6 +76,18 @@ const UNSPACED_POINTING: [&str; 12] = [
 const TOPICS: &str = "for more further details für weitere mehr details pour plus para más mais per ulteriori voor meer \
     szczegóły więcej dla для подробнее докладніше için";
 
+/// Words that ask where.
+const WHERE: &str = "where wo où dónde donde onde dove waar gdzie где де nerede πού कहाँ أين 어디";
+
+/// What asks where in languages that write no spaces.
+const UNSPACED_WHERE: [&str; 6] = ["哪里", "哪裡", "哪儿", "何处", "どこ", "どちら"];
+
+/// Whether a question, which has `words`, asks where: what says where something is said answers it.
+pub(super) fn asks_where(words: &[Word], text: &str) -> bool {
+    words.iter().any(|word| WHERE.split(' ').any(|it| it == word.folded))
+        || UNSPACED_WHERE.iter().any(|it| text.contains(it))
+}
+
 /// Whether `text`, of a piece of `kind`, says of something nothing but where it is said.
 pub(super) fn is_reference(text: &str, kind: &PartKind) -> bool {
     match kind {

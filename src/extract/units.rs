@@ -13,7 +13,7 @@ use std::rc::Rc;
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::announcement::{AnnouncedBy, is_announcement};
+use super::announcement::{AnnouncedBy, announced_by, announces, announces_list};
 use super::blocks::{BlockKind, TextBlock, blocks, trim};
 use super::cut::{LONGEST_UNIT, cut_long, whole_sentences};
 use super::markup::between_block_tags;
@@ -66,7 +66,8 @@ pub(super) struct Unit {
 }
 
 impl Unit {
-    fn new(parts: Vec<UnitPart>, lead: Option<Range<usize>>) -> Unit {
+    /// A piece of `parts` of which nothing else is known.
+    pub fn new(parts: Vec<UnitPart>, lead: Option<Range<usize>>) -> Unit {
         Unit {
             parts,
             lead,
@@ -109,7 +110,9 @@ impl Unit {
         match &self.parts[..] {
             [only] if refers(only) => Some(AnnouncedBy::Reference),
             [only] => announced_by(&content[only.range.clone()]),
-            [_, last] if refers(last) => Some(AnnouncedBy::Reference),
+            [_, listed @ ..] if !listed.is_empty() && listed.iter().all(refers) => {
+                Some(AnnouncedBy::Reference)
+            }
             _ => None,
         }
     }
@@ -307,7 +310,7 @@ impl UnitBuilder<'_> {
         let said = self.units.last().map_or(&[][..], |last| &last.parts);
         let is_next = |it: &&UnitPart| before.is_some_and(|one| one.range.end == it.range.end);
         let announced = said.iter().find(is_next);
-        let announced = announced.filter(|it| ends_with_colon(&self.content[it.range.clone()]));
+        let announced = announced.filter(|it| announces_list(&self.content[it.range.clone()]));
         let parts = blocks.into_iter().map(item_or_code);
         self.all_of(announced.cloned().into_iter().chain(parts).collect())
     }
@@ -428,7 +431,13 @@ impl UnitBuilder<'_> {
     fn announce(&mut self, rest: &[TextBlock]) {
         let (Some(last), Some(next)) = (self.units.last_mut(), rest.first()) else { return };
         let range = last.range();
-        let announces = announces(&self.content[range.clone()]);
+        let text = &self.content[range.clone()];
+        // An item that does not end is none that brings the next.
+        let is_sentence = last.parts.last().is_some_and(|it| it.kind == PartKind::Sentence);
+        let announces = match next.kind {
+            BlockKind::Item if is_sentence => announces_list(text),
+            _ => announces(text),
+        };
         let most = match (next.kind, announces) {
             (BlockKind::Code, true) => LONGEST_CODE,
             (BlockKind::Code, false) => LONGEST_UNANNOUNCED,
@@ -451,19 +460,6 @@ impl UnitBuilder<'_> {
             is_wanted && fits(block)
         };
         last.parts.extend(rest.iter().take_while(wanted).map(item_or_code));
-    }
-}
-
-/// Whether what follows `text` belongs to it.
-fn announces(text: &str) -> bool {
-    announced_by(text).is_some()
-}
-
-/// By what `text` shows that what follows belongs to it, if it does.
-fn announced_by(text: &str) -> Option<AnnouncedBy> {
-    match is_announcement(text) {
-        true => Some(AnnouncedBy::Words),
-        false => ends_with_colon(text).then_some(AnnouncedBy::Colon),
     }
 }
 

@@ -17,6 +17,11 @@ const TITLES: &[&str] = &[
     "pres", "prof", "pvt", "rep", "rev", "sen", "sgt", "sra", "srta", "дж",
 ];
 
+/// Words that are shortened before what they stand for, of which a text in small letters does not tell whether they end a
+/// sentence.
+const SHORTENED: &[&str] =
+    &["abbr", "def", "env", "etc", "incl", "max", "min", "opt", "resp", "usw", "vars"];
+
 /// Never the last word of a sentence.
 const CONNECTIVES: &[&str] = &[
     "approx", "bzw", "ca", "cf", "d.h", "e.g", "eg", "esp", "evtl", "exkl", "ggf", "i.d.r", "i.e",
@@ -119,6 +124,12 @@ pub(crate) fn is_end(before: &str, after: &str, caseless: bool) -> bool {
         Some('.') if !quoted => is_full_stop(core, next, caseless),
         _ => true,
     }
+}
+
+/// Whether `before`, up to a full stop, ends with a word that is mostly shortened by it, or with a single letter.
+pub(super) fn is_shortened(before: &str) -> bool {
+    let word = last_word(before).unwrap_or_default();
+    is_single_letter(word) || SHORTENED.contains(&fold(word).as_str())
 }
 
 /// Whether the full stop that `before` ends with stands right before a letter of `after`, and behind a space.

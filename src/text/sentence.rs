@@ -9,7 +9,8 @@
 //!
 //! 1. Lines are grouped into blocks. A blank line, a heading, a list item, a table row or a
 //!    fence ends a block; a single newline within a paragraph does not.
-//! 2. UAX #29 cuts each block.
+//! 2. UAX #29 cuts each block. It takes a small letter for a sentence that goes on, so cuts are added before code and
+//!    before names that only programs have ("`max_jobs` is …").
 //! 3. Cuts that [`abbreviation`](super::abbreviation) knows to be no ends are taken back,
 //!    and brackets that the rules leave on the wrong side go where they belong.
 
@@ -18,7 +19,7 @@ use std::ops::Range;
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::abbreviation::{is_end, is_opening};
+use super::abbreviation::{is_end, is_opening, is_shortened};
 use super::line::{Line, LineKind, lines};
 
 /// After so many characters without a letter or digit, text is taken for a rule or a
@@ -32,6 +33,9 @@ const LONGEST_WINDOW: usize = 1 << 16;
 /// Longest reference mark ("[12, 14]", "[citation needed]") that stays with the sentence before
 /// it, in bytes.
 const LONGEST_REFERENCE: usize = 48;
+
+/// Longest name of something of a program that is recognized, in bytes.
+const LONGEST_NAME: usize = 64;
 
 /// Byte ranges of the sentences of `text`, in order.
 ///
@@ -121,7 +125,10 @@ fn cut_block(
 ) {
     let flat = flatten(block, caseless);
     let mut start = 0;
-    for cut in cuts(&flat, LONGEST_WINDOW, interrupt) {
+    let mut all = cuts(&flat, LONGEST_WINDOW, interrupt);
+    all.extend(cuts_before_names(&flat));
+    all.sort_unstable();
+    for cut in all {
         let Some(end) = moved_past_brackets(&flat, start, cut) else { continue };
         let cut = end + emphasis_end(&flat[start..end], &flat[end..]);
         if cut < block.len() && !is_end(&flat[start..end], &flat[cut..], caseless) {
@@ -165,6 +172,37 @@ fn cuts(line: &str, longest: usize, interrupt: &mut dyn FnMut()) -> Vec<usize> {
         }
     }
     cuts
+}
+
+/// Where a full stop stands before code or before the name of something of a program, both of which begin in a small letter at
+/// the beginning of a sentence, too.
+fn cuts_before_names(line: &str) -> Vec<usize> {
+    let (mut cuts, mut seen, mut in_code) = (Vec::new(), 0, false);
+    for (stop, _) in line.match_indices(". ") {
+        in_code ^= line[seen..stop].matches('`').count() % 2 == 1;
+        seen = stop;
+        let behind = &line[stop + 1..];
+        let gap = behind.len() - behind.trim_start_matches(' ').len();
+        let rest = &behind[gap..];
+        let begins = rest.starts_with('`') || is_name_of_program(rest);
+        if begins && !in_code && !is_shortened(&line[..stop]) {
+            cuts.push(stop + 1 + gap);
+        }
+    }
+    cuts
+}
+
+/// Whether `text` begins with a word that only programs have, in small letters: "max_jobs", "llama.cpp", "now()".
+fn is_name_of_program(text: &str) -> bool {
+    let head = &text[..text.floor_char_boundary(LONGEST_NAME)];
+    let word = head.split([' ', ',', ';', ':']).next().unwrap_or_default();
+    let name = word.trim_end_matches("()");
+    let is_part = |part: &str| {
+        part.chars().nth(1).is_some() && part.chars().all(|c| c.is_ascii_alphanumeric())
+    };
+    let joins = |sign: char| name.contains(sign) && name.split(sign).all(is_part);
+    word.starts_with(|c: char| c.is_ascii_lowercase())
+        && (joins('_') || joins('.') || name.len() < word.len())
 }
 
 /// A part of a line that UAX #29 may look at in one go.
@@ -286,6 +324,27 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn names_of_programs_begin_sentences_in_small_letters() {
+        check("Set `a`. `b` is off.", &["Set `a`.", "`b` is off."]);
+        check(
+            "It needs no key. llama.cpp runs it. max_jobs is 7. now() is later.",
+            &["It needs no key.", "llama.cpp runs it.", "max_jobs is 7.", "now() is later."],
+        );
+        check("Lines wrap.\n`b` is off.", &["Lines wrap.", "`b` is off."]);
+        // Within code, behind what is shortened, and before other small letters.
+        for whole in [
+            "Call `f. g` and `h. max_jobs i` now.",
+            "Set it, e.g. `b` or `c`.",
+            "At most incl. max_jobs and approx. `b`.",
+            "The docs of Acme Inc. max_jobs is on.",
+            "It is about. small letters.",
+            "See p. max_ or x. a.b there.",
+        ] {
+            check(whole, &[whole]);
+        }
+    }
 
     #[test]
     fn emphasis_ends_with_what_it_emphasizes() {

@@ -1,6 +1,7 @@
 //! What manuals say in many places: where something is said, what a name stands for, and the same once more.
 
 use super::*;
+use crate::extract::units::units;
 
 #[test]
 fn what_says_where_it_is_said_is_no_answer() {
@@ -74,4 +75,113 @@ fn a_window_is_no_windows() {
     };
     assert_eq!(held("Does the pump have Windows?"), 1);
     assert_eq!(held("Does the pump have windows?"), 2);
+}
+
+#[test]
+fn an_example_is_quoted_with_a_sentence_for_those_who_ask_how() {
+    let page = "# Pauses\n\nA pump is paused for seven minutes. The rest waits.\n\n```sh\npump --mode soft\n```";
+    let said = "A pump is paused for seven minutes.";
+    let with = |question: &str| {
+        let options = ExtractOptions { max_sentences: 1, threshold: 0.0, ..Default::default() };
+        answer(question, &[page], &options).answer
+    };
+    assert_eq!(with("How long is a pump paused?"), format!("{said} [1]"));
+    let last = "# Pauses\n\nA pump is paused for seven minutes.\n\n```sh\npump --mode soft\n```";
+    let of = |question: &str| {
+        let question = ParsedQuestion::read(question);
+        let candidates = Candidates::read(&question, &passages(&[last]));
+        candidates.all.iter().map(|it| it.unit.parts.len()).collect::<Vec<_>>()
+    };
+    for question in [
+        "How long is a pump paused?",
+        "What happens to the pump?",
+        "What does a pump do with a pause?",
+    ] {
+        assert_eq!(of(question), [1, 1], "{question}");
+    }
+    for question in [
+        "How do I pause a pump?",
+        "What do I do to pause a pump?",
+        "How long is a pump paused by this command?",
+        "Is a pump paused?",
+    ] {
+        assert_eq!(of(question), [2], "{question}");
+    }
+    let announced = "A pump is paused for seven minutes:\n\n```sh\npump --mode soft\n```";
+    let question = ParsedQuestion::read("How long is a pump paused?");
+    assert_eq!(Candidates::read(&question, &passages(&[announced])).all.len(), 1);
+}
+
+#[test]
+fn a_sentence_that_goes_on_in_a_list_is_quoted_with_it() {
+    let page = "The guard stops the pump with a signal if\n\n* it is dry, or\n* its valve is shut.\n\nIt waits an hour.";
+    check(
+        "When does the guard stop the pump with a signal?",
+        &[page],
+        "The guard stops the pump with a signal if: it is dry, or; its valve is shut. [1]",
+    );
+    let parts = |text: &str| units(text)[0].parts.len();
+    for (text, expected) in [
+        ("It waits for `dry`,\n\n* and\n* for shut", 3),
+        ("It waits.\n\n* and\n* for shut", 1),
+        ("ปั๊มหยุดทำงาน\n\n* และ\n* ปิด", 1),
+    ] {
+        assert_eq!(parts(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn items_that_say_where_it_is_said_are_left_out_of_a_list() {
+    let page = "The pump daemon takes memory for:\n\n* its jobs, 150 MB\n* [hoses.md](hoses.md) describes its hoses";
+    let question = "How much memory does the pump daemon take?";
+    check(question, &[page], "The pump daemon takes memory for: its jobs, 150 MB [1]");
+    let parts = |question: &str, page: &str| {
+        let question = ParsedQuestion::read(question);
+        let candidates = Candidates::read(&question, &passages(&[page]));
+        (candidates.all[0].unit.parts.len(), candidates.all[0].announcement.is_some())
+    };
+    assert_eq!(parts("Where does the daemon take memory?", page), (3, false));
+    let pages = "The memory of the pump daemon:\n\n* [jobs.md](jobs.md) describes its jobs\n* [hoses.md](hoses.md) describes its hoses";
+    assert_eq!(parts(question, pages), (3, true));
+    assert_eq!(parts("What is the memory of the pump daemon?", pages), (3, false));
+}
+
+#[test]
+fn further_pieces_are_about_what_is_named() {
+    let named = "The setting max_jobs limits the jobs of a pump.";
+    let other = "All jobs of a pump have limits.";
+    let options =
+        ExtractOptions { threshold: 0.0, margin: 99.0, close_margin: 99.0, ..Default::default() };
+    let quoted = |question: &str| answer(question, &[named, other], &options).answer;
+    assert_eq!(quoted("How does max_jobs limit the jobs of a pump?"), format!("{named} [1]"));
+    assert_eq!(quoted("How are the jobs of a pump limited?").matches('[').count(), 2);
+}
+
+#[test]
+fn the_best_piece_brings_what_it_takes_up() {
+    let page = "The list shows questions without an answer. These are the pages to write next. Some pages to write are long.";
+    let options =
+        ExtractOptions { threshold: 0.0, margin: 99.0, close_margin: 99.0, ..Default::default() };
+    let quoted = |most: usize| {
+        let options = ExtractOptions { max_sentences: most, ..options };
+        answer("Which pages are the next to write?", &[page], &options).answer
+    };
+    assert_eq!(
+        quoted(2),
+        "The list shows questions without an answer. These are the pages to write next. [1]"
+    );
+    assert_eq!(quoted(3), format!("{page} [1]"));
+}
+
+#[test]
+fn it_is_named_where_it_is_a_name_of_a_program() {
+    let page =
+        "* `jobs` is the number of jobs. It is 0 for a pump that waits only if no motor runs.";
+    let alone = "It is 0 for a pump that waits only if no motor runs. [1]";
+    check(
+        "How often does a pump wait for a motor?",
+        &[page],
+        &format!("jobs is the number of jobs. {alone}"),
+    );
+    check("Is `jobs` 0 for a pump that waits?", &[page], alone);
 }
