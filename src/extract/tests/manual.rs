@@ -118,7 +118,7 @@ fn a_sentence_that_goes_on_in_a_list_is_quoted_with_it() {
     check(
         "When does the guard stop the pump with a signal?",
         &[page],
-        "The guard stops the pump with a signal if: it is dry, or; its valve is shut. [1]",
+        "The guard stops the pump with a signal if\n- it is dry, or\n- its valve is shut. [1]",
     );
     let parts = |text: &str| units(text)[0].parts.len();
     for (text, expected) in [
