@@ -107,7 +107,7 @@ fn tables_join_by_way_of_a_third_though_no_key_is_declared() {
         )
         .unwrap();
     let call = "SELECT * FROM rag_sql('Who feels best?', options => '{\"attempts\": 1}')";
-    assert_fails(&mut client, call, &["38000", "o.patient_id"]);
+    assert_fails(&mut client, call, &["38000", "no query that runs in 1 attempts"]);
     assert_eq!(http.requests().len(), 2);
 }
 
