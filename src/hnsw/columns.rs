@@ -15,7 +15,7 @@
 use super::node_set::NodeSet;
 use super::page::{self, HnswPageKind, NodePlace};
 use super::shape::{IndexShape, MOST_FILTERS};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::pages::HEADER_BYTES;
 use crate::pages::{Page, Store, StoreMut};
 
@@ -72,7 +72,7 @@ pub struct ColumnCondition {
     pub takes_null: bool,
 }
 
-/// Keeps the values of a node. Fails with [`ErrorKind::IndexCorrupted`] if they are not those of the index's columns.
+/// Keeps the values of a node. Fails with [`IndexCorrupted`](crate::error::ErrorKind::IndexCorrupted) if they are not those of the index's columns.
 pub fn set_values<S: StoreMut>(
     store: &S,
     shape: &IndexShape,
@@ -83,8 +83,8 @@ pub fn set_values<S: StoreMut>(
     // They were made for the columns of the index, which its damaged first page may tell otherwise.
     if values.bytes().len() != shape.filters.bytes() {
         let (kept, made) = (shape.filters.bytes(), values.bytes().len());
-        let message = format!("a row of the index has {kept} bytes of columns, and not {made}");
-        return Err(Error::new(ErrorKind::IndexCorrupted, message).hint("REINDEX the index."));
+        let what = format!("its rows have {kept} bytes of columns, and not {made}");
+        return Err(page::corrupt(at.block, &what));
     }
     store
         .write(at.block, |page| {

@@ -123,35 +123,33 @@ fn between<'a>(
     name: &str,
     tables: &'a [TableDocument],
 ) -> Option<BridgeTable<'a>> {
-    let is = |place: usize, table: &TableDocument| tables[place].name == table.name;
     let found = tables.iter().filter_map(|table| {
-        let place = table.columns.iter().position(|it| it.bare.to_lowercase() == name)?;
-        let refers =
-            table.foreign_keys.iter().any(|it| it.columns == [place] && is(it.table, other));
-        let to_lacking = table.foreign_keys.iter().find_map(|key| match key.columns[..] {
-            [own] if is(key.table, lacking) => Some((
-                lacking.columns[*key.referenced.first()?].name.as_str(),
-                table.columns[own].name.as_str(),
-            )),
-            _ => None,
-        });
-        let from_lacking = || {
-            lacking.foreign_keys.iter().find_map(|key| match key.columns[..] {
-                [own] if is(key.table, table) => Some((
-                    lacking.columns[own].name.as_str(),
-                    table.columns[*key.referenced.first()?].name.as_str(),
-                )),
-                _ => None,
-            })
-        };
-        let link = to_lacking.or_else(from_lacking)?;
-        let column = table.columns[place].name.as_str();
+        let column = table.columns.iter().find(|it| it.bare.to_lowercase() == name)?;
+        let mut of_other = keys(table, other, tables).map(|(own, _)| own);
+        let to_lacking = keys(table, lacking, tables).map(|(own, referenced)| (referenced, own));
+        let link = to_lacking.chain(keys(lacking, table, tables)).next()?;
         let is_third = table.name != lacking.name && table.name != other.name;
-        (refers && is_third).then_some(BridgeTable { table, column, link })
+        let is_bridge = is_third && of_other.any(|own| own == column.name);
+        is_bridge.then_some(BridgeTable { table, column: &column.name, link })
     });
     let mut found = found.take(2);
     let (bridge, second) = (found.next()?, found.next());
     second.is_none().then_some(bridge)
+}
+
+/// By which single columns `from` refers to `to`: its own, and the other's.
+fn keys<'a>(
+    from: &'a TableDocument,
+    to: &TableDocument,
+    tables: &'a [TableDocument],
+) -> impl Iterator<Item = (&'a str, &'a str)> {
+    from.foreign_keys.iter().filter_map(move |key| match (&key.columns[..], &key.referenced[..]) {
+        ([own], [referenced]) if tables[key.table].name == to.name => {
+            let referenced = &tables[key.table].columns[*referenced];
+            Some((from.columns[*own].name.as_str(), referenced.name.as_str()))
+        }
+        _ => None,
+    })
 }
 
 #[cfg(test)]

@@ -7,9 +7,10 @@
 //!
 //! Many databases have no foreign keys. There a column refers to the primary key that it is named after: with the same
 //! name, with the key's table before it, or with the prefix of its own table in place of the key's; or after its table,
-//! as `user_id` after users. Where two keys could be meant, none is. What is implied is only shown to a language model, and followed to related tables.
+//! as `user_id` after users. Where two keys could be meant, none is. What is implied is only shown to a language model,
+//! and followed to related tables.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::table::{ForeignKey, TableColumn, TableDocument};
 
@@ -94,15 +95,12 @@ fn keys_by_name(tables: &[TableDocument]) -> KeysByName<'_> {
         let is_bare = names.iter().any(|it| BARE_KEYS.contains(&it.as_str()));
         let table_names = forms(without(&table.bare));
         let joined = |key: &str| table_names.iter().flat_map(|it| joined(it, key)).collect();
-        let mut of_table: Vec<String> = joined(ANY_KEY);
-        let of_key = match is_bare {
+        let of_table: Vec<String> = joined(ANY_KEY);
+        let of_key: Vec<String> = match is_bare {
             true => joined(&names[0]),
             false => names.into_iter().filter(|name| is_of_key(name)).collect(),
         };
-        of_table.extend(of_key);
-        let mut names = of_table;
-        names.sort_unstable();
-        names.dedup();
+        let names: BTreeSet<String> = of_table.into_iter().chain(of_key).collect();
         names.into_iter().for_each(|name| keys.entry(name).or_default().push(key));
     }
     keys

@@ -32,6 +32,15 @@ pub enum ReplyForm {
 }
 
 impl ReplyForm {
+    /// What a call for such a reply is called in usage and traces.
+    #[must_use]
+    pub fn step(self) -> &'static str {
+        match self {
+            ReplyForm::QueryOrRefusal | ReplyForm::Query => "query",
+            ReplyForm::Screen => "screen",
+        }
+    }
+
     /// The JSON schema of such replies.
     #[must_use]
     pub fn schema(self) -> &'static str {

@@ -78,7 +78,7 @@ impl SqlHost for SqlSession<'_> {
         let request = request(self.provider, prompt.to_vec(), sampling, self.context.lane);
         let request = GenerateRequest { schema: Some(form.schema().to_owned()), ..request };
         let write = || ask(request, &self.context).map(said);
-        trace::step("write", || "query".to_owned(), write)
+        trace::step("write", || form.step().to_owned(), write)
     }
 
     /// Raises what is not about the query: a cancel, the end of the session, a server in trouble.
