@@ -8,6 +8,7 @@
 
 use std::cmp::Reverse;
 
+use super::implied::own_key;
 use super::table::{ForeignKey, TableColumn, TableDocument};
 
 /// Most relations whose columns are told.
@@ -134,24 +135,41 @@ pub fn nearest<'a>(
     only_best(table.columns.iter().filter_map(distance))
 }
 
-/// The one column of the relation that `sql` calls `qualifier` whose name is `name` with some letters more or fewer, and
-/// has most in common with it; `None` where there is none, or are two. A name with other letters may mean something else:
-/// price_max is not price_min.
+/// What `qualifier`.`name` means, where no column is called so: a column, behind what `sql` calls its relation. It is the
+/// primary key of the relation called `qualifier` if that may be named so; else the one column whose name is `name` with some
+/// letters more or fewer, and has most in common with it: of that relation, or, if that has none, of the others that `sql`
+/// names. `None` where there is none, or are two. A name with other letters may mean something else: price_max is not
+/// price_min.
 #[must_use]
 pub fn like<'a>(
     sql: &str,
     qualifier: &str,
     name: &str,
     tables: &'a [TableDocument],
-) -> Option<&'a TableColumn> {
-    let table = called(&words(sql), &qualifier.to_lowercase(), tables)?;
+) -> Option<(String, &'a TableColumn)> {
+    let words = words(sql);
     let likeness = |it: &'a TableColumn| {
         let own = it.bare.to_lowercase();
         let is_part = has_letters(&own, name) || has_letters(name, &own);
         let likeness = strsim::sorensen_dice(&own, name);
         (is_part && likeness >= LIKE).then_some((likeness, it))
     };
-    only_best(table.columns.iter().filter_map(likeness))
+    let table = called(&words, &qualifier.to_lowercase(), tables)?;
+    if let Some(key) = own_key(table, name) {
+        return Some((qualifier.to_owned(), key));
+    }
+    if table.columns.iter().any(|it| likeness(it).is_some()) {
+        let own = only_best(table.columns.iter().filter_map(likeness))?;
+        return Some((qualifier.to_owned(), own));
+    }
+    let named = tables.iter().filter_map(|table| Some((alias_of(&words, table)?, table)));
+    let named: Vec<(String, &TableDocument)> = named.collect();
+    let others = named.iter().flat_map(|(_, table)| &table.columns);
+    let other = only_best(others.filter_map(likeness))?;
+    let (alias, _) = named
+        .into_iter()
+        .find(|(_, table)| table.columns.iter().any(|it| std::ptr::eq(it, other)))?;
+    Some((alias, other))
 }
 
 /// The column of the highest score; `None` where two have it.

@@ -17,8 +17,11 @@ pub const NO_RIGHT: &str = "42501";
 /// The SQLSTATE of a column that is not there.
 pub const NO_COLUMN: &str = "42703";
 
+/// The SQLSTATE of a column that several tables have.
+pub const AMBIGUOUS: &str = "42702";
+
 /// SQLSTATEs of names that are not there, or of several.
-const NAMES: [&str; 3] = [NO_COLUMN, "42P01", "42702"];
+const NAMES: [&str; 3] = [NO_COLUMN, "42P01", AMBIGUOUS];
 
 /// SQLSTATEs of a query whose form is wrong, whatever the tables hold: its syntax, groups, aliases, types and
 /// casts. Those of data, as a division by zero, are of class 22.
@@ -70,6 +73,12 @@ impl QueryFailure {
         let named = self.message.strip_prefix("column ")?.strip_suffix(" does not exist")?;
         let name = named.rsplit('.').next().unwrap_or(named).trim_matches('"');
         (self.sqlstate == NO_COLUMN && !name.is_empty()).then_some(name)
+    }
+
+    /// Whether more than one table has a column of that name.
+    #[must_use]
+    pub fn is_ambiguous(&self) -> bool {
+        self.sqlstate == AMBIGUOUS
     }
 
     /// Whether it says nothing of what the tables hold.

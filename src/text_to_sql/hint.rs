@@ -8,9 +8,10 @@
 //! Small models misspell names more than anything else, forget schemas and aliases, and round what is no numeric.
 //! Where there is exactly one way to mend that, it is tried without another call of the model.
 
+use super::ambiguous;
 use super::bridge::bridged;
 use super::columns;
-use super::failure::{NO_COLUMN, QueryFailure};
+use super::failure::{AMBIGUOUS, NO_COLUMN, QueryFailure};
 use super::reference::{self, bare, operand_before};
 use super::table::TableDocument;
 
@@ -45,6 +46,7 @@ pub fn followed(sql: &str, failure: &QueryFailure, tables: &[TableDocument]) -> 
             Some(mended) => mended,
             None => return bridged(sql, start, tables),
         },
+        AMBIGUOUS => ambiguous::qualified(sql, start, tables)?,
         NO_RELATION => {
             alias(&sql[start..], failure).or_else(|| relation(&sql[start..], failure, tables))?
         }
@@ -56,7 +58,8 @@ pub fn followed(sql: &str, failure: &QueryFailure, tables: &[TableDocument]) -> 
 
 /// What is in place of so many bytes: the one column that the hint names. PostgreSQL finds the like of a column also in
 /// other tables; where that would be compared with itself, the nearest of its own table is. And it finds no like of a name
-/// that lacks a few letters in the middle; there it is the one column of its own table that has most in common with it.
+/// that lacks a few letters in the middle, nor of a primary key that is called otherwise; there it is what [`columns::like`]
+/// finds.
 fn column(
     sql: &str,
     start: usize,
@@ -85,9 +88,10 @@ fn column(
 fn like(sql: &str, start: usize, tables: &[TableDocument]) -> Option<(usize, String)> {
     let length = reference::length(&sql[start..])?;
     let (qualifier, name) = sql[start..start + length].rsplit_once('.')?;
-    let own = columns::like(sql, &bare(qualifier), &bare(name), tables)?;
+    let (alias, column) = columns::like(sql, &bare(qualifier), &bare(name), tables)?;
     let (before, after) = (&sql[..start], &sql[start + length..]);
-    let text = format!("{qualifier}.{}", own.name);
+    let is_own = alias == bare(qualifier);
+    let text = format!("{}.{}", if is_own { qualifier } else { &alias }, column.name);
     (!is_compared_with_itself(before, &text, after)).then_some((length, text))
 }
 
@@ -285,7 +289,11 @@ mod tests {
     #[test]
     fn letters_that_a_name_lacks_are_added() {
         let columns = ["sbcustid", "sbcustcountry", "sbcustcounty", "price_max", "total_2024"];
-        let tables = [table("sbcustomer", &columns)];
+        let tables = [
+            table("sbcustomer", &columns),
+            table("sales", &["id"]),
+            table("sbclient", &["sbcliicountry"]),
+        ];
         let check = |sql: &str, expected: Option<&str>| {
             let position = i32::try_from(sql.find("c.").unwrap() + 1).unwrap();
             let failure = QueryFailure {
@@ -303,6 +311,32 @@ mod tests {
             check(&format!("SELECT c.{name} FROM sbcustomer AS c"), None);
         }
         check("SELECT c.sbcountry FROM other AS c", None);
+        check(
+            "SELECT c.sbcountry FROM sales AS c JOIN sbcustomer AS d ON true",
+            Some("SELECT d.sbcustcountry FROM sales AS c JOIN sbcustomer AS d ON true"),
+        );
+        // Of two, nobody knows which is meant.
+        check("SELECT c.sbcountry FROM sales c, sbcustomer d, sbclient e", None);
+        check("SELECT c.sbcountry FROM sales AS c", None);
+    }
+
+    #[test]
+    fn a_primary_key_is_called_as_it_is() {
+        let tables = [table("users", &["uid", "user_ids"]), table("payments", &["pid", "amount"])];
+        let check = |sql: &str, expected: Option<&str>| {
+            let position = i32::try_from(sql.find("u.").unwrap() + 1).unwrap();
+            let failure = QueryFailure {
+                sqlstate: NO_COLUMN.to_owned(),
+                position: Some(position),
+                ..QueryFailure::default()
+            };
+            assert_eq!(followed(sql, &failure, &tables).as_deref(), expected, "{sql}");
+        };
+        check(
+            "SELECT u.user_id FROM users AS u JOIN payments AS p ON true",
+            Some("SELECT u.uid FROM users AS u JOIN payments AS p ON true"),
+        );
+        check("SELECT u.payment_id FROM users AS u JOIN payments AS p ON true", None);
     }
 
     #[test]

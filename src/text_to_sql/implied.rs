@@ -64,6 +64,17 @@ pub fn add(tables: &mut [TableDocument], interrupt: &mut dyn FnMut()) {
     }
 }
 
+/// The primary key of `table`, one column, if `name` is what the key of a table so called may be named: `id`, or `user_id` of
+/// users.
+#[must_use]
+pub fn own_key<'a>(table: &'a TableDocument, name: &str) -> Option<&'a TableColumn> {
+    let [place] = table.primary_key[..] else { return None };
+    let name = name.to_lowercase();
+    let forms = forms(table.bare.to_lowercase());
+    let is_of_table = || forms.iter().any(|it| joined(it, ANY_KEY).contains(&name));
+    (name == ANY_KEY || is_of_table()).then(|| &table.columns[place])
+}
+
 /// The one key that `column` is named after, in the table at `own`, whose columns begin with `prefix`.
 fn referred<'a>(
     own: usize,
@@ -214,6 +225,20 @@ mod tests {
                 "sbtransaction.sbtxtickerid = sbticker.sbtickerid"
             ]
         );
+    }
+
+    #[test]
+    fn a_key_may_be_named_after_its_own_table() {
+        let users = table("Users", &["uid", "name"]);
+        for name in ["id", "user_id", "USERID", "users_id"] {
+            assert_eq!(own_key(&users, name).map(|it| it.bare.as_str()), Some("uid"), "{name}");
+        }
+        for name in ["uid", "name", "order_id", "user"] {
+            assert_eq!(own_key(&users, name), None, "{name}");
+        }
+        let composite = TableDocument { primary_key: vec![0, 1], ..users.clone() };
+        let keyless = TableDocument { primary_key: Vec::new(), ..users };
+        assert!(own_key(&composite, "id").is_none() && own_key(&keyless, "id").is_none());
     }
 
     #[test]

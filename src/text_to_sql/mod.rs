@@ -14,6 +14,7 @@
 //!
 //! A query is nothing but a text here. What it may do is decided where it runs.
 
+mod ambiguous;
 pub mod asks;
 mod bridge;
 mod columns;
@@ -247,7 +248,7 @@ impl<H: SqlHost> SqlWork<'_, H> {
     }
 
     /// Whether the next reply may say that there is no query: not where the error is one of the query's form, which says
-    /// nothing of what the tables hold, nor where some table has the column that the query takes from another.
+    /// nothing of what the tables hold, nor where some table has the column that the query takes from another, or two have it.
     fn form_of_repair(&self) -> ReplyForm {
         let failure = self.attempts.last().and_then(|it| it.failure.as_ref());
         let is_elsewhere = |failure: &QueryFailure| {
@@ -255,7 +256,7 @@ impl<H: SqlHost> SqlWork<'_, H> {
             let meant = missing.and_then(|it| columns::MeantColumn::of(it, self.task.tables));
             meant.is_some_and(|it| it.is_exact)
         };
-        match failure.is_some_and(|it| it.is_of_form() || is_elsewhere(it)) {
+        match failure.is_some_and(|it| it.is_of_form() || it.is_ambiguous() || is_elsewhere(it)) {
             true => ReplyForm::Query,
             false => ReplyForm::QueryOrRefusal,
         }

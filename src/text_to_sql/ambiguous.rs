@@ -1,0 +1,97 @@
+//! # ambiguous: which table's column is meant where two that are joined by it have it?
+//!
+//! ```text
+//! SELECT count(DISTINCT patient_id) FROM visits AS v JOIN patients AS p ON v.patient_id = p.patient_id
+//!   → SELECT count(DISTINCT v.patient_id) FROM …     either is the same
+//! ```
+//!
+//! PostgreSQL takes no name without a table that two tables have. An inner join by equality makes both columns the same, as
+//! USING says of itself. An outer join does not: one of them may be NULL there.
+
+use super::columns::{alias_of, words};
+use super::reference::{bare, length, operand_before};
+use super::table::TableDocument;
+
+/// Joins that keep rows without a partner.
+const OUTER: [&str; 3] = ["left", "right", "full"];
+
+/// The reference at byte `start` of `sql`, of so many bytes, with the first of the two tables before it; `None` where they
+/// are not two, or not the same by an inner join.
+#[must_use]
+pub fn qualified(sql: &str, start: usize, tables: &[TableDocument]) -> Option<(usize, String)> {
+    let length = length(&sql[start..])?;
+    let reference = &sql[start..start + length];
+    let name = bare(reference);
+    let words = words(sql);
+    if name.contains('.') || words.iter().any(|word| OUTER.contains(&word.as_str())) {
+        return None;
+    }
+    let has =
+        |table: &&TableDocument| table.columns.iter().any(|it| it.bare.to_lowercase() == name);
+    let is_named = |table: &&TableDocument| words.contains(&table.bare.to_lowercase());
+    let mut holders = tables.iter().filter(has).filter(is_named);
+    let (first, second, third) = (holders.next()?, holders.next()?, holders.next());
+    let (first, second) = (alias_of(&words, first)?, alias_of(&words, second)?);
+    let sides = [&first, &second].map(|alias| format!("{alias}.{name}"));
+    (third.is_none() && are_equated(sql, &sides)).then(|| (length, format!("{first}.{reference}")))
+}
+
+/// Whether an equals sign compares these two references.
+fn are_equated(sql: &str, [one, other]: &[String; 2]) -> bool {
+    sql.match_indices('=').any(|(at, _)| {
+        let left = operand_before(&sql[..=at]).map(|from| bare(sql[from..at].trim()));
+        let behind = sql[at + 1..].trim_start();
+        let right = length(behind).map(|length| bare(&behind[..length]));
+        let (Some(left), Some(right)) = (left, right) else { return false };
+        left == *one && right == *other || left == *other && right == *one
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::table::tests::table;
+    use super::*;
+
+    fn check(sql: &str, expected: Option<&str>) {
+        let tables = [
+            table("visits", &["id", "patient_id", "day"]),
+            table("patients", &["patient_id", "day"]),
+            table("bills", &["patient_id"]),
+        ];
+        let start = sql.find("patient_id").unwrap();
+        let found = qualified(sql, start, &tables)
+            .map(|(length, text)| format!("{}{text}{}", &sql[..start], &sql[start + length..]));
+        assert_eq!(found.as_deref(), expected, "{sql}");
+    }
+
+    #[test]
+    fn what_is_the_same_in_both_tables_is_taken_from_one() {
+        check(
+            "SELECT count(patient_id) FROM visits AS v JOIN patients p ON p.patient_id=v.\"patient_id\"",
+            Some(
+                "SELECT count(v.patient_id) FROM visits AS v JOIN patients p ON p.patient_id=v.\"patient_id\"",
+            ),
+        );
+        check(
+            "SELECT patient_id FROM patients AS p, visits AS v WHERE v.patient_id = p.patient_id",
+            Some(
+                "SELECT v.patient_id FROM patients AS p, visits AS v WHERE v.patient_id = p.patient_id",
+            ),
+        );
+    }
+
+    #[test]
+    fn what_may_differ_is_left() {
+        for sql in [
+            "SELECT patient_id FROM visits v LEFT JOIN patients p ON v.patient_id = p.patient_id",
+            "SELECT patient_id FROM visits v JOIN patients p ON v.id = p.patient_id",
+            "SELECT patient_id FROM visits v JOIN patients p ON v.patient_id <= p.patient_id",
+            "SELECT patient_id FROM visits v JOIN visits w ON v.patient_id = w.patient_id",
+            "SELECT patient_id FROM visits v JOIN patients p ON v.patient_id = p.patient_id, bills b",
+            "SELECT patient_id.x FROM visits v JOIN patients p ON v.patient_id = p.patient_id",
+            "SELECT patient_id FROM visits",
+        ] {
+            check(sql, None);
+        }
+    }
+}
