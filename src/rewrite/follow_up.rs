@@ -17,6 +17,7 @@ use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::condense::PastTurn;
+use super::unspaced::{UnspacedFrame, frame};
 use crate::text::function_word::is_function_word_of;
 use crate::text::language::{NaturalLanguage, is_function_word, language};
 use crate::text::words::{Word, each_word};
@@ -133,6 +134,8 @@ struct ReadQuestion<'a> {
     text: &'a str,
     words: Vec<(Range<usize>, Word)>,
     mentions: Vec<Mention>,
+    /// How its language makes questions without spaces, where it writes none.
+    unspaced: Option<&'static UnspacedFrame>,
 }
 
 /// `question` as it is looked up behind the last of `turns`: as it is, unless it leans on that.
@@ -162,9 +165,14 @@ pub fn follow_up(turns: &[PastTurn], question: &str) -> String {
 impl<'a> ReadQuestion<'a> {
     fn read(text: &'a str, spoken: Option<NaturalLanguage>) -> ReadQuestion<'a> {
         let places = text.unicode_word_indices().map(|(start, word)| start..start + word.len());
-        let words: Vec<(Range<usize>, Word)> = places.zip(each_word(text)).collect();
+        let mut words: Vec<(Range<usize>, Word)> = places.zip(each_word(text)).collect();
+        let unspaced = frame(spoken);
+        // No sentence begins with a capital there.
+        if let Some((range, first)) = words.first_mut().filter(|_| unspaced.is_some()) {
+            first.is_name |= text[range.clone()].starts_with(char::is_uppercase);
+        }
         let mentions = mentions(text, &words, spoken);
-        ReadQuestion { text, words, mentions }
+        ReadQuestion { text, words, mentions, unspaced }
     }
 
     fn folded(&self) -> impl Iterator<Item = &str> {
@@ -173,6 +181,12 @@ impl<'a> ReadQuestion<'a> {
 
     /// The words that say something and name nothing.
     fn content(&self, spoken: Option<NaturalLanguage>) -> Vec<&str> {
+        if let Some(frame) = self.unspaced {
+            let named: Vec<Range<usize>> =
+                self.mentions.iter().map(|it| it.range.clone()).collect();
+            let said = frame.content(self.text, &named).into_iter();
+            return said.map(|range| &self.text[range]).collect();
+        }
         let is_named = |range: &Range<usize>| {
             self.mentions
                 .iter()
@@ -185,28 +199,40 @@ impl<'a> ReadQuestion<'a> {
     /// Whether it has nothing of its own but names, and is no question by itself, as "What is the S200?" is.
     fn names_something_else(&self, content: &[&str], spoken: Option<NaturalLanguage>) -> bool {
         let folded: Vec<&str> = self.folded().collect();
-        let text = folded.join(" ");
-        let begins = OPENINGS.iter().any(|opening| text.starts_with(opening));
+        let is_framed = || match self.unspaced {
+            Some(frame) => frame.closes(self.text) || self.mentions.len() == self.words.len(),
+            None => {
+                let text = folded.join(" ");
+                OPENINGS.iter().any(|opening| text.starts_with(opening))
+                    || !folded.iter().any(|word| is_one_of(VERBS, word))
+            }
+        };
         !self.mentions.is_empty()
             && content.is_empty()
-            && (begins
-                || self.joins(spoken)
-                || self.points(spoken).is_some()
-                || !folded.iter().any(|word| is_one_of(VERBS, word)))
+            && (self.joins(spoken) || self.points(spoken).is_some() || is_framed())
     }
 
     fn leans(&self, content: &[&str], spoken: Option<NaturalLanguage>) -> bool {
         let is_short = content.len() + self.mentions.len() <= FEW_WORDS;
         let names_its_own = self.mentions.iter().any(|it| it.kind != MentionKind::Noun);
-        self.points(spoken).is_some() || self.joins(spoken) || is_short && !names_its_own
+        let is_closed = self.unspaced.is_some_and(|it| it.closes(self.text));
+        self.points(spoken).is_some()
+            || self.joins(spoken)
+            || (is_short || is_closed) && !names_its_own
     }
 
     fn joins(&self, spoken: Option<NaturalLanguage>) -> bool {
+        if let Some(frame) = self.unspaced {
+            return frame.joins(self.text);
+        }
         self.folded().next().is_some_and(|word| is_joining(word, spoken))
     }
 
     /// Where the first word stands that stands for something said before.
     fn points(&self, spoken: Option<NaturalLanguage>) -> Option<usize> {
+        if let Some(frame) = self.unspaced {
+            return frame.points(self.text);
+        }
         let spoken = spoken.unwrap_or(NaturalLanguage::English);
         let (_, list) = POINTING.iter().find(|(language, _)| *language == spoken)?;
         let word = self.words.iter().find(|(_, word)| is_one_of(list, &word.folded))?;
@@ -348,6 +374,12 @@ fn words_of(
     };
     let mut known: HashSet<String> = own.folded().map(str::to_owned).collect();
     let mut of = |text: &str| {
+        if let Some(frame) = own.unspaced {
+            let runs = frame.runs(text).into_iter().map(|range| text[range].to_owned());
+            let runs =
+                runs.filter(|it| !own.text.contains(it.as_str()) && known.insert(it.clone()));
+            return runs.collect::<Vec<String>>();
+        }
         let words = each_word(text).map(|word| word.folded);
         let words = words.filter(|word| !is_frame(word, spoken) && known.insert(word.clone()));
         words.collect::<Vec<String>>()
@@ -456,6 +488,65 @@ mod tests {
         // What stands by itself in one language joins in another.
         behind(before, "Когда открывается контора?", "Когда открывается контора?");
         behind("How heavy is the K100?", "I need a printer today.", "I need a printer today.");
+    }
+
+    #[test]
+    fn what_follows_is_told_in_chinese() {
+        let before = "K100的保修期有多长？";
+        for question in ["那S200呢？", "S200呢？", "S200怎么样？", "那么S200也一样吗？", "S200？"]
+        {
+            behind(before, question, "S200的保修期有多长？");
+        }
+        behind(before, "它的电池能用多久？", "K100 它的电池能用多久？");
+        behind(before, "那电池呢？", "K100 那电池呢？");
+        behind("PostgreSQL怎么备份？", "那MySQL呢？", "MySQL怎么备份？");
+        let office = "不来梅的办公室什么时候开门？";
+        behind(office, "那柏林呢？", "不来梅 办公室 时候开门 那柏林呢？");
+        behind(office, "为什么？", "不来梅 办公室 时候开门 为什么？");
+        // What stands alone.
+        for question in
+            ["S200是什么？", "其他产品的价格是多少？", "为什么天空是蓝色的呢？", "S200的保修期呢？"]
+        {
+            behind(before, question, question);
+        }
+    }
+
+    #[test]
+    fn what_follows_is_told_in_japanese() {
+        let before = "K100の保証期間はどのくらいですか。";
+        for question in [
+            "S200はどうですか。",
+            "では、S200は？",
+            "S200の場合は？",
+            "S200も同じですか。",
+            "じゃあS200は？",
+        ] {
+            behind(before, question, "S200の保証期間はどのくらいですか。");
+        }
+        behind(before, "その電池はどのくらい持ちますか。", "K100 その電池はどのくらい持ちますか。");
+        behind(before, "電池の寿命は？", "K100 電池の寿命は？");
+        let office = "事務所はいつ開きますか。";
+        behind(office, "なぜですか。", "事務所 開 なぜですか。");
+        behind(office, "そこに駐車場はありますか。", "事務所 開 そこに駐車場はありますか。");
+        for question in [
+            "S200は何ですか。",
+            "請求書はいつ送られますか。",
+            "それぞれの部屋の値段はいくらですか。",
+        ] {
+            behind(before, question, question);
+        }
+    }
+
+    #[test]
+    fn what_follows_is_told_in_turkish() {
+        let before = "K100 ne kadar?";
+        for question in ["Peki S200?", "Ya S200?", "Peki ya S200?", "S200?"] {
+            behind(before, question, "S200 ne kadar?");
+        }
+        behind(before, "Onun pili kaç saat dayanır?", "K100 Onun pili kaç saat dayanır?");
+        behind(before, "Ve garanti süresi nedir?", "K100 Ve garanti süresi nedir?");
+        behind("Ofis ne zaman açılır?", "Peki neden?", "ofis açılır Peki neden?");
+        behind(before, "Ofis ne zaman açılır?", "Ofis ne zaman açılır?");
     }
 
     #[test]

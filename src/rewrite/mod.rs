@@ -26,6 +26,7 @@ pub mod options;
 pub mod route;
 pub mod self_query;
 pub mod step_back;
+mod unspaced;
 
 use serde_json::Value as Json;
 

@@ -166,10 +166,11 @@ mod tests {
 
     #[test]
     fn a_reason_that_was_cut_off_ends_with_a_word() {
-        let reason = |text: &str| match read(&json!({"sql": "SELECT 1", "reason": text}).to_string()) {
-            SqlReply::Query { reason, .. } => reason.unwrap_or_default(),
-            other => panic!("{other:?}"),
-        };
+        let reason =
+            |text: &str| match read(&json!({"sql": "SELECT 1", "reason": text}).to_string()) {
+                SqlReply::Query { reason, .. } => reason.unwrap_or_default(),
+                other => panic!("{other:?}"),
+            };
         let local = format!("{}, and the rest is cu", "a ".repeat(69) + "bc");
         assert_eq!(local.chars().count(), LONGEST_LOCAL);
         assert_eq!(reason(&local), format!("{}, and the rest is…", "a ".repeat(69) + "bc"));
@@ -181,9 +182,11 @@ mod tests {
 
     #[test]
     fn a_local_model_writes_a_short_reason() {
-        for (form, is_short) in
-            [(ReplyForm::QueryOrRefusal, true), (ReplyForm::Query, true), (ReplyForm::Screen, false)]
-        {
+        for (form, is_short) in [
+            (ReplyForm::QueryOrRefusal, true),
+            (ReplyForm::Query, true),
+            (ReplyForm::Screen, false),
+        ] {
             let schema: Value = serde_json::from_str(&form.local_schema()).unwrap();
             let longest = &schema["properties"]["reason"]["maxLength"];
             assert_eq!(longest.as_u64(), is_short.then_some(LONGEST_LOCAL as u64));
