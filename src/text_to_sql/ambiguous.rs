@@ -9,7 +9,7 @@
 //! USING says of itself. An outer join does not: one of them may be NULL there.
 
 use super::columns::{alias_of, words};
-use super::reference::{bare, length, operand_before};
+use super::reference::{are_equated, bare, length};
 use super::table::TableDocument;
 
 /// Joins that keep rows without a partner.
@@ -34,17 +34,6 @@ pub fn qualified(sql: &str, start: usize, tables: &[TableDocument]) -> Option<(u
     let (first, second) = (alias_of(&words, first)?, alias_of(&words, second)?);
     let sides = [&first, &second].map(|alias| format!("{alias}.{name}"));
     (third.is_none() && are_equated(sql, &sides)).then(|| (length, format!("{first}.{reference}")))
-}
-
-/// Whether an equals sign compares these two references.
-fn are_equated(sql: &str, [one, other]: &[String; 2]) -> bool {
-    sql.match_indices('=').any(|(at, _)| {
-        let left = operand_before(&sql[..=at]).map(|from| bare(sql[from..at].trim()));
-        let behind = sql[at + 1..].trim_start();
-        let right = length(behind).map(|length| bare(&behind[..length]));
-        let (Some(left), Some(right)) = (left, right) else { return false };
-        left == *one && right == *other || left == *other && right == *one
-    })
 }
 
 #[cfg(test)]

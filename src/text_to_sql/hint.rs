@@ -9,14 +9,11 @@
 //! Where there is exactly one way to mend that, it is tried without another call of the model.
 
 use super::ambiguous;
-use super::bridge::bridged;
+use super::bridge::{bridged, is_of_joined};
 use super::columns;
-use super::failure::{AMBIGUOUS, NO_COLUMN, QueryFailure};
+use super::failure::{AMBIGUOUS, NO_COLUMN, NO_RELATION, QueryFailure};
 use super::reference::{self, bare, operand_before};
 use super::table::TableDocument;
-
-/// A relation that is not there, or has another name in this query.
-const NO_RELATION: &str = "42P01";
 
 /// A function that is not there for these arguments.
 const NO_FUNCTION: &str = "42883";
@@ -57,7 +54,7 @@ pub fn followed(sql: &str, failure: &QueryFailure, tables: &[TableDocument]) -> 
 }
 
 /// What is in place of so many bytes: the one column that the hint names. PostgreSQL finds the like of a column also in
-/// other tables; where that would be compared with itself, the nearest of its own table is. And it finds no like of a name
+/// other tables; where that would be compared with itself, or join a table to nothing, the nearest of its own table is. And it finds no like of a name
 /// that lacks a few letters in the middle, nor of a primary key that is called otherwise; there it is what [`columns::like`]
 /// finds.
 fn column(
@@ -73,15 +70,14 @@ fn column(
         return None;
     }
     let length = reference::length(&sql[start..])?;
-    let (before, after) = (&sql[..start], &sql[start + length..]);
     let text = format!("\"{table}\".\"{column}\"");
-    if !is_compared_with_itself(before, &text, after) {
+    if is_possible(sql, (start, length), &text) {
         return Some((length, text));
     }
     let (qualifier, name) = sql[start..start + length].rsplit_once('.')?;
     let own = columns::nearest(sql, &bare(qualifier), &bare(name), tables)?;
     let text = format!("{qualifier}.{}", own.name);
-    (!is_compared_with_itself(before, &text, after)).then_some((length, text))
+    is_possible(sql, (start, length), &text).then_some((length, text))
 }
 
 /// In place of a qualified column, the one that is most like it.
@@ -89,10 +85,18 @@ fn like(sql: &str, start: usize, tables: &[TableDocument]) -> Option<(usize, Str
     let length = reference::length(&sql[start..])?;
     let (qualifier, name) = sql[start..start + length].rsplit_once('.')?;
     let (alias, column) = columns::like(sql, &bare(qualifier), &bare(name), tables)?;
-    let (before, after) = (&sql[..start], &sql[start + length..]);
     let is_own = alias == bare(qualifier);
     let text = format!("{}.{}", if is_own { qualifier } else { &alias }, column.name);
-    (!is_compared_with_itself(before, &text, after)).then_some((length, text))
+    is_possible(sql, (start, length), &text).then_some((length, text))
+}
+
+/// Whether `text` may take the place of a reference: it is not compared with itself, nor left out by it what joins a table.
+fn is_possible(sql: &str, (start, length): (usize, usize), text: &str) -> bool {
+    let (before, reference, after) =
+        (&sql[..start], &sql[start..start + length], &sql[start + length..]);
+    let table = |it: &str| bare(it).rsplit_once('.').map(|(table, _)| table.to_owned());
+    let is_of_other = table(reference).is_some_and(|it| Some(it) != table(text));
+    !is_compared_with_itself(before, text, after) && !(is_of_other && is_of_joined(sql, start))
 }
 
 /// Whether the column `text` stands on both sides of an equals sign.
@@ -283,6 +287,8 @@ mod tests {
             ),
         );
         check("FROM t AS p JOIN tickers AS t ON p.ticker_id = t.ticker_id", None);
+        // Nothing would join p.
+        check("FROM days AS d JOIN prices AS p ON d.ticker = p.ticker, tickers AS t", None);
         check("WHERE p.ticker_id = 1", Some("WHERE \"t\".\"ticker_id\" = 1"));
     }
 
@@ -315,7 +321,8 @@ mod tests {
             "SELECT c.sbcountry FROM sales AS c JOIN sbcustomer AS d ON true",
             Some("SELECT d.sbcustcountry FROM sales AS c JOIN sbcustomer AS d ON true"),
         );
-        // Of two, nobody knows which is meant.
+        // Nothing would join c, and of two nobody knows which is meant.
+        check("FROM sbcustomer AS d JOIN sales AS c ON d.sbcustid = c.sbcountry", None);
         check("SELECT c.sbcountry FROM sales c, sbcustomer d, sbclient e", None);
         check("SELECT c.sbcountry FROM sales AS c", None);
     }
