@@ -12,8 +12,9 @@ use super::columns::{alias_of, words};
 use super::reference::{are_equated, bare, length};
 use super::table::TableDocument;
 
-/// Joins that keep rows without a partner.
-const OUTER: [&str; 3] = ["left", "right", "full"];
+/// Words of a query in which a comparison may not hold for each row: joins that keep rows without a partner, and conditions of
+/// which not all hold.
+const UNCERTAIN: [&str; 5] = ["left", "right", "full", "or", "not"];
 
 /// The reference at byte `start` of `sql`, of so many bytes, with the first of the two tables before it; `None` where they
 /// are not two, or not the same by an inner join.
@@ -23,7 +24,10 @@ pub fn qualified(sql: &str, start: usize, tables: &[TableDocument]) -> Option<(u
     let reference = &sql[start..start + length];
     let name = bare(reference);
     let words = words(sql);
-    if name.contains('.') || words.iter().any(|word| OUTER.contains(&word.as_str())) {
+    // What a query within another compares need not hold outside of it.
+    let queries = words.iter().filter(|word| *word == "select").count();
+    let is_uncertain = words.iter().any(|word| UNCERTAIN.contains(&word.as_str()));
+    if name.contains('.') || is_uncertain || queries > 1 {
         return None;
     }
     let has =
@@ -78,6 +82,9 @@ mod tests {
             "SELECT patient_id FROM visits v JOIN visits w ON v.patient_id = w.patient_id",
             "SELECT patient_id FROM visits v JOIN patients p ON v.patient_id = p.patient_id, bills b",
             "SELECT patient_id.x FROM visits v JOIN patients p ON v.patient_id = p.patient_id",
+            "SELECT patient_id FROM visits v, patients p WHERE v.patient_id = p.patient_id OR v.id = 1",
+            "SELECT patient_id FROM visits v, patients p WHERE NOT v.patient_id = p.patient_id",
+            "SELECT patient_id FROM visits v, patients p WHERE v.id IN (SELECT 1 WHERE v.patient_id = p.patient_id)",
             "SELECT patient_id FROM visits",
         ] {
             check(sql, None);

@@ -141,7 +141,7 @@ pub fn nearest<'a>(
 /// names. `None` where there is none, or are two. A name with other letters may mean something else: price_max is not
 /// price_min.
 #[must_use]
-pub fn like<'a>(
+pub fn substitute<'a>(
     sql: &str,
     qualifier: &str,
     name: &str,

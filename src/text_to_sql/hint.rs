@@ -54,16 +54,16 @@ pub fn followed(sql: &str, failure: &QueryFailure, tables: &[TableDocument]) -> 
 }
 
 /// What is in place of so many bytes: the one column that the hint names. PostgreSQL finds the like of a column also in
-/// other tables; where that would be compared with itself, or join a table to nothing, the nearest of its own table is. And it finds no like of a name
-/// that lacks a few letters in the middle, nor of a primary key that is called otherwise; there it is what [`columns::like`]
-/// finds.
+/// other tables; where that would be compared with itself, or join a table to nothing, the nearest of its own table is. And it
+/// finds no like of a name that lacks a few letters in the middle, nor of a primary key that is called otherwise; there it is
+/// what [`columns::substitute`] finds.
 fn column(
     sql: &str,
     start: usize,
     failure: &QueryFailure,
     tables: &[TableDocument],
 ) -> Option<(usize, String)> {
-    let Some(hint) = failure.hint.as_deref() else { return like(sql, start, tables) };
+    let Some(hint) = failure.hint.as_deref() else { return substitute(sql, start, tables) };
     let named = hint.strip_prefix(COLUMN)?.strip_suffix(AFTER)?;
     let (table, column) = named.split_once('.')?;
     if named.contains('"') || column.contains('.') {
@@ -80,11 +80,11 @@ fn column(
     is_possible(sql, (start, length), &text).then_some((length, text))
 }
 
-/// In place of a qualified column, the one that is most like it.
-fn like(sql: &str, start: usize, tables: &[TableDocument]) -> Option<(usize, String)> {
+/// In place of a qualified column, the one that it means.
+fn substitute(sql: &str, start: usize, tables: &[TableDocument]) -> Option<(usize, String)> {
     let length = reference::length(&sql[start..])?;
     let (qualifier, name) = sql[start..start + length].rsplit_once('.')?;
-    let (alias, column) = columns::like(sql, &bare(qualifier), &bare(name), tables)?;
+    let (alias, column) = columns::substitute(sql, &bare(qualifier), &bare(name), tables)?;
     let is_own = alias == bare(qualifier);
     let text = format!("{}.{}", if is_own { qualifier } else { &alias }, column.name);
     is_possible(sql, (start, length), &text).then_some((length, text))
@@ -261,20 +261,31 @@ mod tests {
         followed(sql, &failure, &tables)
     }
 
+    /// What becomes of a query without the column at `wrong`, in ASCII, for which PostgreSQL suggests another or none.
+    fn mended_column(
+        sql: &str,
+        wrong: &str,
+        suggested: Option<&str>,
+        tables: &[TableDocument],
+    ) -> Option<String> {
+        let position = i32::try_from(sql.find(wrong).unwrap() + 1).unwrap();
+        let failure = QueryFailure {
+            sqlstate: NO_COLUMN.to_owned(),
+            hint: suggested.map(|column| format!("{COLUMN}{column}{AFTER}")),
+            position: Some(position),
+            ..QueryFailure::default()
+        };
+        followed(sql, &failure, tables)
+    }
+
     #[test]
     fn a_column_is_not_compared_with_itself() {
         let mut prices = table("prices", &["id", "p_ticker_id", "day"]);
         prices.columns[1].name = "\"p_ticker_id\"".to_owned();
         let tables = [prices, table("tickers", &["ticker_id", "name"])];
         let check = |sql: &str, expected: Option<&str>| {
-            let position = i32::try_from(sql.find("p.").unwrap() + 1).unwrap();
-            let failure = QueryFailure {
-                sqlstate: NO_COLUMN.to_owned(),
-                hint: Some(format!("{COLUMN}t.ticker_id{AFTER}")),
-                position: Some(position),
-                ..QueryFailure::default()
-            };
-            assert_eq!(followed(sql, &failure, &tables).as_deref(), expected, "{sql}");
+            let mended = mended_column(sql, "p.", Some("t.ticker_id"), &tables);
+            assert_eq!(mended.as_deref(), expected, "{sql}");
         };
         check(
             "FROM prices AS p JOIN tickers AS t ON p.ticker_id = t.ticker_id",
@@ -301,13 +312,7 @@ mod tests {
             table("sbclient", &["sbcliicountry"]),
         ];
         let check = |sql: &str, expected: Option<&str>| {
-            let position = i32::try_from(sql.find("c.").unwrap() + 1).unwrap();
-            let failure = QueryFailure {
-                sqlstate: NO_COLUMN.to_owned(),
-                position: Some(position),
-                ..QueryFailure::default()
-            };
-            assert_eq!(followed(sql, &failure, &tables).as_deref(), expected, "{sql}");
+            assert_eq!(mended_column(sql, "c.", None, &tables).as_deref(), expected, "{sql}");
         };
         check(
             "SELECT c.sbcountry FROM sbcustomer AS c",
@@ -331,13 +336,7 @@ mod tests {
     fn a_primary_key_is_called_as_it_is() {
         let tables = [table("users", &["uid", "user_ids"]), table("payments", &["pid", "amount"])];
         let check = |sql: &str, expected: Option<&str>| {
-            let position = i32::try_from(sql.find("u.").unwrap() + 1).unwrap();
-            let failure = QueryFailure {
-                sqlstate: NO_COLUMN.to_owned(),
-                position: Some(position),
-                ..QueryFailure::default()
-            };
-            assert_eq!(followed(sql, &failure, &tables).as_deref(), expected, "{sql}");
+            assert_eq!(mended_column(sql, "u.", None, &tables).as_deref(), expected, "{sql}");
         };
         check(
             "SELECT u.user_id FROM users AS u JOIN payments AS p ON true",
