@@ -90,13 +90,14 @@ fn substitute(sql: &str, start: usize, tables: &[TableDocument]) -> Option<(usiz
     is_possible(sql, (start, length), &text).then_some((length, text))
 }
 
-/// Whether `text` may take the place of a reference: it is not compared with itself, nor left out by it what joins a table.
+/// Whether `text` may take the place of a reference: it is not compared with itself then, and each table is still joined.
 fn is_possible(sql: &str, (start, length): (usize, usize), text: &str) -> bool {
     let (before, reference, after) =
         (&sql[..start], &sql[start..start + length], &sql[start + length..]);
     let table = |it: &str| bare(it).rsplit_once('.').map(|(table, _)| table.to_owned());
     let is_of_other = table(reference).is_some_and(|it| Some(it) != table(text));
-    !is_compared_with_itself(before, text, after) && !(is_of_other && is_of_joined(sql, start))
+    let leaves_unjoined = is_of_other && is_of_joined(sql, start);
+    !leaves_unjoined && !is_compared_with_itself(before, text, after)
 }
 
 /// Whether the column `text` stands on both sides of an equals sign.
