@@ -134,11 +134,14 @@ impl ErrorKind {
     /// Whether a provider was called, or could not be reached.
     #[must_use]
     pub fn is_of_provider(self) -> bool {
-        use ErrorKind::{
-            ProviderBusy, ProviderFailed, ProviderRefused, ProviderTimeout, ReplyMisfit,
-        };
-        let refused = matches!(self, ProviderRefused | ReplyMisfit);
-        refused || matches!(self, ProviderFailed | ProviderTimeout | ProviderBusy)
+        use ErrorKind::{ProviderBusy, ProviderRefused, ProviderTimeout};
+        self.is_of_answer() || matches!(self, ProviderRefused | ProviderTimeout | ProviderBusy)
+    }
+
+    /// Whether what a provider answered is no answer.
+    #[must_use]
+    pub fn is_of_answer(self) -> bool {
+        matches!(self, ErrorKind::ProviderFailed | ErrorKind::ReplyMisfit)
     }
 }
 

@@ -278,7 +278,7 @@ fn an_answer_that_was_cut_short_is_not_repaired() {
         json!({"message": {"content": "{\"city\": \"Kö"}, "done": true, "done_reason": "length"});
     let server = Server::play([Reply::json(200, &message.to_string())]);
     let error = call(&request("ollama", &server, &schema())).unwrap_err();
-    check(&error, ErrorKind::ProviderFailed, "it is not JSON");
+    check(&error, ErrorKind::ReplyMisfit, "it is not JSON");
     assert!(error.hint_text().unwrap().contains("Raise max_tokens"), "{error:?}");
     assert_eq!(server.requests().len(), 1);
 }

@@ -15,6 +15,15 @@ FROM {chunk_table} AS c
 JOIN ROWS FROM ({unnest_keys}) AS d ({key_names}) ON {chunk_match}
 WHERE c.model = {model}
 
+-- name: lock
+-- $1..: one text array a key column. Locks the chunks of these documents, once no other transaction is about to change
+-- them; what they are named by elsewhere may go on.
+SELECT c.chunk_id
+FROM ROWS FROM ({unnest_keys}) AS d ({key_names})
+JOIN {chunk_table} AS c ON {chunk_match}
+ORDER BY c.chunk_id
+FOR NO KEY UPDATE OF c
+
 -- name: insert
 -- $1: document of each chunk; $2..$14: the chunks; then one text array a key column. A chunk that
 -- is there already has the same text: what is around it may have changed.

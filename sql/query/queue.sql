@@ -119,8 +119,12 @@ WHERE q.ctid = ANY (ARRAY(SELECT s.place FROM chosen AS s)) AND q.ctid = c.place
 RETURNING q.key, q.change, q.attempts, q.lease, q.fill, c.lease
 
 -- name: owned
--- $1: pipeline, $2: lease. What is still leased so, locked.
-SELECT q.key FROM rag.queue AS q WHERE q.pipeline = $1 AND q.lease = $2 ORDER BY q.key FOR UPDATE
+-- $1: pipeline, $2: lease. What is still leased so, locked, and the last change of each.
+SELECT q.key, q.change FROM rag.queue AS q WHERE q.pipeline = $1 AND q.lease = $2 ORDER BY q.key FOR UPDATE
+
+-- name: noted
+-- $1: pipeline. The key columns of rows whose changes wait to be taken into the queue, row after row, in several lists.
+SELECT i.keys FROM rag.intake AS i WHERE i.pipeline = $1 AND i.kind = 'keys'
 
 -- name: renew
 -- $1: pipeline, $2: lease, $3: its seconds.

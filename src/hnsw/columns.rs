@@ -72,7 +72,7 @@ pub struct ColumnCondition {
     pub takes_null: bool,
 }
 
-/// Keeps the values of a node.
+/// Keeps the values of a node. Fails with [`IndexCorrupted`](crate::error::ErrorKind::IndexCorrupted) if they are not those of the index's columns.
 pub fn set_values<S: StoreMut>(
     store: &S,
     shape: &IndexShape,
@@ -80,6 +80,12 @@ pub fn set_values<S: StoreMut>(
     values: &ColumnValues,
 ) -> Result<()> {
     let Some(at) = shape.layout.values(shape.place(node)) else { return Ok(()) };
+    // They were made for the columns of the index, which its damaged first page may tell otherwise.
+    if values.bytes().len() != shape.filters.bytes() {
+        let (kept, made) = (shape.filters.bytes(), values.bytes().len());
+        let what = format!("its rows have {kept} bytes of columns, and not {made}");
+        return Err(page::corrupt(at.block, &what));
+    }
     store
         .write(at.block, |page| {
             // The process that added the page may not have come to it yet, or never will.

@@ -10,7 +10,7 @@
 //! query means the way over it. Where that table is in the query, its column is taken from there.
 
 use super::columns::{alias_of, called, words};
-use super::reference::{bare, length, operand_before};
+use super::reference::{are_equated, bare, length, operand_before};
 use super::table::TableDocument;
 
 /// What the table between is called.
@@ -28,6 +28,15 @@ struct JoinCondition<'a> {
     joined: &'a str,
     wrong: (String, String),
     other: &'a str,
+}
+
+impl JoinCondition<'_> {
+    /// Whether the wrong reference is to the table that is joined.
+    fn is_of_joined(&self) -> bool {
+        let last = self.joined.split_whitespace().next_back();
+        let called = last.and_then(|it| it.rsplit('.').next());
+        called.is_some_and(|it| bare(it) == self.wrong.0)
+    }
 }
 
 /// A table that joins two others.
@@ -50,27 +59,38 @@ pub fn bridged(sql: &str, start: usize, tables: &[TableDocument]) -> Option<Stri
     let (other_qualifier, _) = join.other.rsplit_once('.')?;
     let other = called(&words, &bare(other_qualifier), tables)?;
     let bridge = between(lacking, other, name, tables)?;
-    if words.contains(&bridge.table.bare.to_lowercase()) {
-        let alias = alias_of(&self::words(&sql[..join.start]), bridge.table)?;
+    let BridgeTable { table, column, link: (of_lacking, of_bridge) } = bridge;
+    if words.contains(&table.bare.to_lowercase()) {
+        let alias = alias_of(&self::words(&sql[..join.start]), table)?;
         let dot = start + sql[start..].find('.')?;
-        return Some(format!("{}{alias}{}", &sql[..start], &sql[dot..]));
+        let sides = [format!("{qualifier}.{of_lacking}"), format!("{alias}.{of_bridge}")];
+        let link = match are_equated(sql, &sides) {
+            true => String::new(),
+            false => format!(" AND {}", sides.join(" = ")),
+        };
+        let (before, condition, after) = (&sql[..start], &sql[dot..join.end], &sql[join.end..]);
+        return Some(format!("{before}{alias}{condition}{link}{after}"));
     }
     if words.iter().any(|word| word == ALIAS) {
         return None;
     }
-    let BridgeTable { table, column, link: (of_lacking, of_bridge) } = bridge;
     let (kind, joined, other_side) = (join.kind, join.joined, join.other);
     let link = format!("{qualifier}.{of_lacking} = {ALIAS}.{of_bridge}");
     let compared = format!("{other_side} = {ALIAS}.{column}");
     // The table that is joined last is named in the last condition.
-    let called = joined.split_whitespace().next_back().and_then(|it| it.rsplit('.').next());
-    let is_joined = called.is_some_and(|it| bare(it) == *qualifier);
-    let (first, second) = if is_joined { (compared, link) } else { (link, compared) };
+    let (first, second) = if join.is_of_joined() { (compared, link) } else { (link, compared) };
     let (before, after) = (&sql[..join.start], &sql[join.end..]);
     Some(format!(
         "{before}{kind} {} AS {ALIAS} ON {first} {kind} {joined} ON {second}{after}",
         table.name
     ))
+}
+
+/// Whether the reference at byte `start` is to the table of the JOIN whose condition it is part of. With a reference to another
+/// table in its place, nothing would join that table.
+#[must_use]
+pub fn is_of_joined(sql: &str, start: usize) -> bool {
+    condition_at(sql, start).is_some_and(|it| it.is_of_joined())
 }
 
 /// The condition that has the reference at `wrong` and begins behind ON.
@@ -123,35 +143,33 @@ fn between<'a>(
     name: &str,
     tables: &'a [TableDocument],
 ) -> Option<BridgeTable<'a>> {
-    let is = |place: usize, table: &TableDocument| tables[place].name == table.name;
     let found = tables.iter().filter_map(|table| {
-        let place = table.columns.iter().position(|it| it.bare.to_lowercase() == name)?;
-        let refers =
-            table.foreign_keys.iter().any(|it| it.columns == [place] && is(it.table, other));
-        let to_lacking = table.foreign_keys.iter().find_map(|key| match key.columns[..] {
-            [own] if is(key.table, lacking) => Some((
-                lacking.columns[*key.referenced.first()?].name.as_str(),
-                table.columns[own].name.as_str(),
-            )),
-            _ => None,
-        });
-        let from_lacking = || {
-            lacking.foreign_keys.iter().find_map(|key| match key.columns[..] {
-                [own] if is(key.table, table) => Some((
-                    lacking.columns[own].name.as_str(),
-                    table.columns[*key.referenced.first()?].name.as_str(),
-                )),
-                _ => None,
-            })
-        };
-        let link = to_lacking.or_else(from_lacking)?;
-        let column = table.columns[place].name.as_str();
+        let column = table.columns.iter().find(|it| it.bare.to_lowercase() == name)?;
+        let mut of_other = keys(table, other, tables).map(|(own, _)| own);
+        let to_lacking = keys(table, lacking, tables).map(|(own, referenced)| (referenced, own));
+        let link = to_lacking.chain(keys(lacking, table, tables)).next()?;
         let is_third = table.name != lacking.name && table.name != other.name;
-        (refers && is_third).then_some(BridgeTable { table, column, link })
+        let is_bridge = is_third && of_other.any(|own| own == column.name);
+        is_bridge.then_some(BridgeTable { table, column: &column.name, link })
     });
     let mut found = found.take(2);
     let (bridge, second) = (found.next()?, found.next());
     second.is_none().then_some(bridge)
+}
+
+/// By which single columns `from` refers to `to`: its own, and the other's.
+fn keys<'a>(
+    from: &'a TableDocument,
+    to: &TableDocument,
+    tables: &'a [TableDocument],
+) -> impl Iterator<Item = (&'a str, &'a str)> {
+    from.foreign_keys.iter().filter_map(move |key| match (&key.columns[..], &key.referenced[..]) {
+        ([own], [referenced]) if tables[key.table].name == to.name => {
+            let referenced = &tables[key.table].columns[*referenced];
+            Some((from.columns[*own].name.as_str(), referenced.name.as_str()))
+        }
+        _ => None,
+    })
 }
 
 #[cfg(test)]
@@ -222,6 +240,25 @@ mod tests {
                 "SELECT 1 FROM treatments t JOIN outcomes o ON o.treatment_id = t.treatment_id JOIN patients p ON t.patient_id = p.patient_id",
             ),
         );
+    }
+
+    #[test]
+    fn what_is_joined_by_nothing_else_is_joined_to_the_table_between() {
+        check(
+            "SELECT 1 FROM treatments t JOIN patients p ON p.patient_id = t.patient_id JOIN outcomes o ON p.patient_id = o.patient_id WHERE true",
+            "o.patient",
+            Some(
+                "SELECT 1 FROM treatments t JOIN patients p ON p.patient_id = t.patient_id JOIN outcomes o ON p.patient_id = t.patient_id AND o.treatment_id = t.treatment_id WHERE true",
+            ),
+        );
+    }
+
+    #[test]
+    fn a_reference_is_of_the_table_that_its_join_joins_or_not() {
+        let sql = "SELECT o.a FROM patients AS p JOIN shop.outcomes AS o ON p.b = o.c";
+        for (reference, expected) in [("o.c", true), ("p.b", false), ("o.a", false)] {
+            assert_eq!(is_of_joined(sql, sql.find(reference).unwrap()), expected, "{reference}");
+        }
     }
 
     #[test]

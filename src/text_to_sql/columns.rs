@@ -8,6 +8,7 @@
 
 use std::cmp::Reverse;
 
+use super::implied::own_key;
 use super::table::{ForeignKey, TableColumn, TableDocument};
 
 /// Most relations whose columns are told.
@@ -33,17 +34,17 @@ const FARTHEST: usize = 3;
 #[must_use]
 pub fn said(sql: &str, missing: Option<&str>, tables: &[TableDocument]) -> Option<String> {
     let words = words(sql);
-    let of_missing = missing.map(|name| holders(name, tables)).unwrap_or_default();
-    let of_missing = if of_missing.len() < MOST_TABLES { of_missing } else { Vec::new() };
+    let meant = missing.and_then(|name| MeantColumn::of(name, tables));
+    let meant = meant.filter(|it| it.holders.len() < MOST_TABLES);
+    let of_missing = meant.as_ref().map_or(&[][..], |it| &it.holders);
     let is_named = |at: &usize| words.contains(&tables[*at].bare.to_lowercase());
     let named = (0..tables.len()).filter(|at| is_named(at) && !of_missing.contains(at));
     let mut told: Vec<usize> = of_missing.iter().copied().chain(named).take(MOST_TABLES).collect();
     told.extend(between(&told, tables));
-    let names: Vec<&str> = of_missing.iter().map(|at| tables[*at].name.as_str()).collect();
-    let place = missing.filter(|_| !names.is_empty()).map(|missing| {
-        let meant = meant(missing, tables);
-        let place = format!("{meant} is a column of {}", names.join(" and of "));
-        match missing.eq_ignore_ascii_case(&meant) {
+    let place = meant.as_ref().zip(missing).map(|(meant, missing)| {
+        let names: Vec<&str> = meant.holders.iter().map(|at| tables[*at].name.as_str()).collect();
+        let place = format!("{} is a column of {}", meant.name, names.join(" and of "));
+        match meant.is_exact {
             true => place,
             false => format!("no table has a column {missing}, but {place}"),
         }
@@ -57,22 +58,30 @@ pub fn said(sql: &str, missing: Option<&str>, tables: &[TableDocument]) -> Optio
     (!said.is_empty()).then(|| said.join("; "))
 }
 
-/// Places of the relations that have a column of this name or, where none has, of the one name that is most like it.
-#[must_use]
-pub fn holders(name: &str, tables: &[TableDocument]) -> Vec<usize> {
-    let meant = meant(name, tables);
-    let has =
-        |table: &TableDocument| table.columns.iter().any(|it| meant == it.bare.to_lowercase());
-    (0..tables.len()).filter(|at| has(&tables[*at])).collect()
+/// The column that a name stands for which a query takes from the wrong relation, or misspells.
+pub struct MeantColumn {
+    /// Its name, in lower case.
+    pub name: String,
+    /// Whether that is the name, and not only the one that is most like it.
+    pub is_exact: bool,
+    /// Places of the relations that have it.
+    pub holders: Vec<usize>,
 }
 
-/// The name of a column that a wrong name stands for, in lower case: nothing where it is like none.
-fn meant(name: &str, tables: &[TableDocument]) -> String {
-    let name = name.to_lowercase();
-    let names = tables.iter().flat_map(|table| &table.columns).map(|it| it.bare.to_lowercase());
-    let like = names.map(|it| (strsim::sorensen_dice(&it, &name), it));
-    let nearest = like.max_by(|(a, _), (b, _)| a.total_cmp(b));
-    nearest.filter(|(likeness, _)| *likeness >= LIKE).map_or_else(String::new, |(_, it)| it)
+impl MeantColumn {
+    /// The column of `tables` that `name` stands for; `None` where it is like none.
+    #[must_use]
+    pub fn of(name: &str, tables: &[TableDocument]) -> Option<MeantColumn> {
+        let wanted = name.to_lowercase();
+        let names = tables.iter().flat_map(|table| &table.columns).map(|it| it.bare.to_lowercase());
+        let like = names.map(|it| (it == wanted, strsim::sorensen_dice(&it, &wanted), it));
+        let best = like.max_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+        let (is_exact, _, name) = best.filter(|(is_exact, like, _)| *is_exact || *like >= LIKE)?;
+        let has =
+            |table: &TableDocument| table.columns.iter().any(|it| it.bare.to_lowercase() == name);
+        let holders = (0..tables.len()).filter(|at| has(&tables[*at])).collect();
+        Some(MeantColumn { name, is_exact, holders })
+    }
 }
 
 /// A relation that joins two of those that are told of and do not join by themselves, and of such the one that joins most.
@@ -119,36 +128,56 @@ pub fn nearest<'a>(
     tables: &'a [TableDocument],
 ) -> Option<&'a TableColumn> {
     let table = called(&words(sql), &qualifier.to_lowercase(), tables)?;
-    let distance = |it: &TableColumn| strsim::levenshtein(&it.bare.to_lowercase(), name);
-    let mut near: Vec<(usize, &TableColumn)> =
-        table.columns.iter().map(|it| (distance(it), it)).collect();
-    near.sort_by_key(|(distance, _)| *distance);
-    let (first, column) = near.first()?;
-    let is_alone = near.get(1).is_none_or(|(second, _)| second > first);
-    (*first <= FARTHEST && is_alone).then_some(column)
+    let distance = |it: &'a TableColumn| {
+        let distance = strsim::levenshtein(&it.bare.to_lowercase(), name);
+        (distance <= FARTHEST).then_some((-(distance as f64), it))
+    };
+    only_best(table.columns.iter().filter_map(distance))
 }
 
-/// The one column of the relation that `sql` calls `qualifier` whose name is `name` with some letters more or fewer, and
-/// has most in common with it; `None` where there is none, or are two. A name with other letters may mean something else:
-/// price_max is not price_min.
+/// What `qualifier`.`name` means, where no column is called so: a column, behind what `sql` calls its relation. It is the
+/// primary key of the relation called `qualifier` if that may be named so; else the one column whose name is `name` with some
+/// letters more or fewer, and has most in common with it: of that relation, or, if that has none, of the others that `sql`
+/// names. `None` where there is none, or are two. A name with other letters may mean something else: price_max is not
+/// price_min.
 #[must_use]
-pub fn like<'a>(
+pub fn substitute<'a>(
     sql: &str,
     qualifier: &str,
     name: &str,
     tables: &'a [TableDocument],
-) -> Option<&'a TableColumn> {
-    let table = called(&words(sql), &qualifier.to_lowercase(), tables)?;
+) -> Option<(String, &'a TableColumn)> {
+    let words = words(sql);
     let likeness = |it: &'a TableColumn| {
         let own = it.bare.to_lowercase();
         let is_part = has_letters(&own, name) || has_letters(name, &own);
-        is_part.then(|| (strsim::sorensen_dice(&own, name), it))
+        let likeness = strsim::sorensen_dice(&own, name);
+        (is_part && likeness >= LIKE).then_some((likeness, it))
     };
-    let mut like: Vec<(f64, &TableColumn)> = table.columns.iter().filter_map(likeness).collect();
-    like.sort_by(|(a, _), (b, _)| b.total_cmp(a));
-    let (first, column) = like.first()?;
-    let is_alone = like.get(1).is_none_or(|(second, _)| second < first);
-    (*first >= LIKE && is_alone).then_some(column)
+    let table = called(&words, &qualifier.to_lowercase(), tables)?;
+    if let Some(key) = own_key(table, name) {
+        return Some((qualifier.to_owned(), key));
+    }
+    if table.columns.iter().any(|it| likeness(it).is_some()) {
+        let own = only_best(table.columns.iter().filter_map(likeness))?;
+        return Some((qualifier.to_owned(), own));
+    }
+    let named = tables.iter().filter_map(|table| Some((alias_of(&words, table)?, table)));
+    let named: Vec<(String, &TableDocument)> = named.collect();
+    let others = named.iter().flat_map(|(_, table)| &table.columns);
+    let other = only_best(others.filter_map(likeness))?;
+    let (alias, _) = named
+        .into_iter()
+        .find(|(_, table)| table.columns.iter().any(|it| std::ptr::eq(it, other)))?;
+    Some((alias, other))
+}
+
+/// The column of the highest score; `None` where two have it.
+fn only_best<'a>(scored: impl Iterator<Item = (f64, &'a TableColumn)>) -> Option<&'a TableColumn> {
+    let mut scored: Vec<(f64, &TableColumn)> = scored.collect();
+    scored.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+    let (best, column) = scored.first()?;
+    scored.get(1).is_none_or(|(second, _)| second < best).then_some(*column)
 }
 
 /// Whether `name` has all letters of `part`, in their order.
@@ -229,9 +258,10 @@ mod tests {
                  orders and customers join by orders.ord_customer = customers.customer_id"
             )
         );
-        assert_eq!(holders("ID", &shop), [0, 2]);
-        assert_eq!(holders("custmer_id", &shop), [1]);
-        assert!(holders("weather", &shop).is_empty());
+        let meant = |name: &str| MeantColumn::of(name, &shop).map(|it| (it.is_exact, it.holders));
+        assert_eq!(meant("ID"), Some((true, vec![0, 2])));
+        assert_eq!(meant("custmer_id"), Some((false, vec![1])));
+        assert_eq!(meant("weather"), None);
         let told = said("SELECT custmer_id", Some("custmer_id"), &shop);
         let begins = "no table has a column custmer_id, but customer_id is a column of customers; ";
         assert!(told.as_ref().is_some_and(|it| it.starts_with(begins)), "{told:?}");

@@ -17,8 +17,14 @@ pub const NO_RIGHT: &str = "42501";
 /// The SQLSTATE of a column that is not there.
 pub const NO_COLUMN: &str = "42703";
 
+/// The SQLSTATE of a relation that is not there, or has another name in this query.
+pub const NO_RELATION: &str = "42P01";
+
+/// The SQLSTATE of a column that several tables have.
+pub const AMBIGUOUS: &str = "42702";
+
 /// SQLSTATEs of names that are not there, or of several.
-const NAMES: [&str; 3] = [NO_COLUMN, "42P01", "42702"];
+const NAMES: [&str; 3] = [NO_COLUMN, NO_RELATION, AMBIGUOUS];
 
 /// SQLSTATEs of a query whose form is wrong, whatever the tables hold: its syntax, groups, aliases, types and
 /// casts. Those of data, as a division by zero, are of class 22.
@@ -72,10 +78,17 @@ impl QueryFailure {
         (self.sqlstate == NO_COLUMN && !name.is_empty()).then_some(name)
     }
 
+    /// Whether more than one table has a column of that name.
+    #[must_use]
+    pub fn is_ambiguous(&self) -> bool {
+        self.sqlstate == AMBIGUOUS
+    }
+
     /// Whether it says nothing of what the tables hold.
     #[must_use]
     pub fn is_of_form(&self) -> bool {
-        FORM.contains(&self.sqlstate.as_str()) || self.sqlstate.starts_with("22")
+        let is_of_alias = self.sqlstate == NO_RELATION && !self.message.starts_with("relation ");
+        FORM.contains(&self.sqlstate.as_str()) || self.sqlstate.starts_with("22") || is_of_alias
     }
 
     /// All of it in a paragraph, with the place in `sql`.

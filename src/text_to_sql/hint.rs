@@ -8,14 +8,12 @@
 //! Small models misspell names more than anything else, forget schemas and aliases, and round what is no numeric.
 //! Where there is exactly one way to mend that, it is tried without another call of the model.
 
-use super::bridge::bridged;
+use super::ambiguous;
+use super::bridge::{bridged, is_of_joined};
 use super::columns;
-use super::failure::{NO_COLUMN, QueryFailure};
+use super::failure::{AMBIGUOUS, NO_COLUMN, NO_RELATION, QueryFailure};
 use super::reference::{self, bare, operand_before};
 use super::table::TableDocument;
-
-/// A relation that is not there, or has another name in this query.
-const NO_RELATION: &str = "42P01";
 
 /// A function that is not there for these arguments.
 const NO_FUNCTION: &str = "42883";
@@ -45,6 +43,7 @@ pub fn followed(sql: &str, failure: &QueryFailure, tables: &[TableDocument]) -> 
             Some(mended) => mended,
             None => return bridged(sql, start, tables),
         },
+        AMBIGUOUS => ambiguous::qualified(sql, start, tables)?,
         NO_RELATION => {
             alias(&sql[start..], failure).or_else(|| relation(&sql[start..], failure, tables))?
         }
@@ -55,40 +54,50 @@ pub fn followed(sql: &str, failure: &QueryFailure, tables: &[TableDocument]) -> 
 }
 
 /// What is in place of so many bytes: the one column that the hint names. PostgreSQL finds the like of a column also in
-/// other tables; where that would be compared with itself, the nearest of its own table is. And it finds no like of a name
-/// that lacks a few letters in the middle; there it is the one column of its own table that has most in common with it.
+/// other tables; where that would be compared with itself, or join a table to nothing, the nearest of its own table is. And it
+/// finds no like of a name that lacks a few letters in the middle, nor of a primary key that is called otherwise; there it is
+/// what [`columns::substitute`] finds.
 fn column(
     sql: &str,
     start: usize,
     failure: &QueryFailure,
     tables: &[TableDocument],
 ) -> Option<(usize, String)> {
-    let Some(hint) = failure.hint.as_deref() else { return like(sql, start, tables) };
+    let Some(hint) = failure.hint.as_deref() else { return substitute(sql, start, tables) };
     let named = hint.strip_prefix(COLUMN)?.strip_suffix(AFTER)?;
     let (table, column) = named.split_once('.')?;
     if named.contains('"') || column.contains('.') {
         return None;
     }
     let length = reference::length(&sql[start..])?;
-    let (before, after) = (&sql[..start], &sql[start + length..]);
     let text = format!("\"{table}\".\"{column}\"");
-    if !is_compared_with_itself(before, &text, after) {
+    if is_possible(sql, (start, length), &text) {
         return Some((length, text));
     }
     let (qualifier, name) = sql[start..start + length].rsplit_once('.')?;
     let own = columns::nearest(sql, &bare(qualifier), &bare(name), tables)?;
     let text = format!("{qualifier}.{}", own.name);
-    (!is_compared_with_itself(before, &text, after)).then_some((length, text))
+    is_possible(sql, (start, length), &text).then_some((length, text))
 }
 
-/// In place of a qualified column, the one that is most like it.
-fn like(sql: &str, start: usize, tables: &[TableDocument]) -> Option<(usize, String)> {
+/// In place of a qualified column, the one that it means.
+fn substitute(sql: &str, start: usize, tables: &[TableDocument]) -> Option<(usize, String)> {
     let length = reference::length(&sql[start..])?;
     let (qualifier, name) = sql[start..start + length].rsplit_once('.')?;
-    let own = columns::like(sql, &bare(qualifier), &bare(name), tables)?;
-    let (before, after) = (&sql[..start], &sql[start + length..]);
-    let text = format!("{qualifier}.{}", own.name);
-    (!is_compared_with_itself(before, &text, after)).then_some((length, text))
+    let (alias, column) = columns::substitute(sql, &bare(qualifier), &bare(name), tables)?;
+    let is_own = alias == bare(qualifier);
+    let text = format!("{}.{}", if is_own { qualifier } else { &alias }, column.name);
+    is_possible(sql, (start, length), &text).then_some((length, text))
+}
+
+/// Whether `text` may take the place of a reference: it is not compared with itself then, and each table is still joined.
+fn is_possible(sql: &str, (start, length): (usize, usize), text: &str) -> bool {
+    let (before, reference, after) =
+        (&sql[..start], &sql[start..start + length], &sql[start + length..]);
+    let table = |it: &str| bare(it).rsplit_once('.').map(|(table, _)| table.to_owned());
+    let is_of_other = table(reference).is_some_and(|it| Some(it) != table(text));
+    let leaves_unjoined = is_of_other && is_of_joined(sql, start);
+    !leaves_unjoined && !is_compared_with_itself(before, text, after)
 }
 
 /// Whether the column `text` stands on both sides of an equals sign.
@@ -253,20 +262,31 @@ mod tests {
         followed(sql, &failure, &tables)
     }
 
+    /// What becomes of a query without the column at `wrong`, in ASCII, for which PostgreSQL suggests another or none.
+    fn mended_column(
+        sql: &str,
+        wrong: &str,
+        suggested: Option<&str>,
+        tables: &[TableDocument],
+    ) -> Option<String> {
+        let position = i32::try_from(sql.find(wrong).unwrap() + 1).unwrap();
+        let failure = QueryFailure {
+            sqlstate: NO_COLUMN.to_owned(),
+            hint: suggested.map(|column| format!("{COLUMN}{column}{AFTER}")),
+            position: Some(position),
+            ..QueryFailure::default()
+        };
+        followed(sql, &failure, tables)
+    }
+
     #[test]
     fn a_column_is_not_compared_with_itself() {
         let mut prices = table("prices", &["id", "p_ticker_id", "day"]);
         prices.columns[1].name = "\"p_ticker_id\"".to_owned();
         let tables = [prices, table("tickers", &["ticker_id", "name"])];
         let check = |sql: &str, expected: Option<&str>| {
-            let position = i32::try_from(sql.find("p.").unwrap() + 1).unwrap();
-            let failure = QueryFailure {
-                sqlstate: NO_COLUMN.to_owned(),
-                hint: Some(format!("{COLUMN}t.ticker_id{AFTER}")),
-                position: Some(position),
-                ..QueryFailure::default()
-            };
-            assert_eq!(followed(sql, &failure, &tables).as_deref(), expected, "{sql}");
+            let mended = mended_column(sql, "p.", Some("t.ticker_id"), &tables);
+            assert_eq!(mended.as_deref(), expected, "{sql}");
         };
         check(
             "FROM prices AS p JOIN tickers AS t ON p.ticker_id = t.ticker_id",
@@ -279,21 +299,21 @@ mod tests {
             ),
         );
         check("FROM t AS p JOIN tickers AS t ON p.ticker_id = t.ticker_id", None);
+        // Nothing would join p.
+        check("FROM days AS d JOIN prices AS p ON d.ticker = p.ticker, tickers AS t", None);
         check("WHERE p.ticker_id = 1", Some("WHERE \"t\".\"ticker_id\" = 1"));
     }
 
     #[test]
     fn letters_that_a_name_lacks_are_added() {
         let columns = ["sbcustid", "sbcustcountry", "sbcustcounty", "price_max", "total_2024"];
-        let tables = [table("sbcustomer", &columns)];
+        let tables = [
+            table("sbcustomer", &columns),
+            table("sales", &["id"]),
+            table("sbclient", &["sbcliicountry"]),
+        ];
         let check = |sql: &str, expected: Option<&str>| {
-            let position = i32::try_from(sql.find("c.").unwrap() + 1).unwrap();
-            let failure = QueryFailure {
-                sqlstate: NO_COLUMN.to_owned(),
-                position: Some(position),
-                ..QueryFailure::default()
-            };
-            assert_eq!(followed(sql, &failure, &tables).as_deref(), expected, "{sql}");
+            assert_eq!(mended_column(sql, "c.", None, &tables).as_deref(), expected, "{sql}");
         };
         check(
             "SELECT c.sbcountry FROM sbcustomer AS c",
@@ -303,6 +323,27 @@ mod tests {
             check(&format!("SELECT c.{name} FROM sbcustomer AS c"), None);
         }
         check("SELECT c.sbcountry FROM other AS c", None);
+        check(
+            "SELECT c.sbcountry FROM sales AS c JOIN sbcustomer AS d ON true",
+            Some("SELECT d.sbcustcountry FROM sales AS c JOIN sbcustomer AS d ON true"),
+        );
+        // Nothing would join c, and of two nobody knows which is meant.
+        check("FROM sbcustomer AS d JOIN sales AS c ON d.sbcustid = c.sbcountry", None);
+        check("SELECT c.sbcountry FROM sales c, sbcustomer d, sbclient e", None);
+        check("SELECT c.sbcountry FROM sales AS c", None);
+    }
+
+    #[test]
+    fn a_primary_key_is_called_as_it_is() {
+        let tables = [table("users", &["uid", "user_ids"]), table("payments", &["pid", "amount"])];
+        let check = |sql: &str, expected: Option<&str>| {
+            assert_eq!(mended_column(sql, "u.", None, &tables).as_deref(), expected, "{sql}");
+        };
+        check(
+            "SELECT u.user_id FROM users AS u JOIN payments AS p ON true",
+            Some("SELECT u.uid FROM users AS u JOIN payments AS p ON true"),
+        );
+        check("SELECT u.payment_id FROM users AS u JOIN payments AS p ON true", None);
     }
 
     #[test]

@@ -7,9 +7,10 @@
 //!
 //! Many databases have no foreign keys. There a column refers to the primary key that it is named after: with the same
 //! name, with the key's table before it, or with the prefix of its own table in place of the key's; or after its table,
-//! as `user_id` after users. Where two keys could be meant, none is. What is implied is only shown to a language model, and followed to related tables.
+//! as `user_id` after users. Where two keys could be meant, none is. What is implied is only shown to a language model,
+//! and followed to related tables.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::table::{ForeignKey, TableColumn, TableDocument};
 
@@ -63,6 +64,17 @@ pub fn add(tables: &mut [TableDocument], interrupt: &mut dyn FnMut()) {
     }
 }
 
+/// The primary key of `table`, one column, if `name` is what the key of a table so called may be named: `id`, or `user_id` of
+/// users.
+#[must_use]
+pub fn own_key<'a>(table: &'a TableDocument, name: &str) -> Option<&'a TableColumn> {
+    let [place] = table.primary_key[..] else { return None };
+    let name = name.to_lowercase();
+    let forms = forms(table.bare.to_lowercase());
+    let is_of_table = || forms.iter().any(|it| joined(it, ANY_KEY).contains(&name));
+    (name == ANY_KEY || is_of_table()).then(|| &table.columns[place])
+}
+
 /// The one key that `column` is named after, in the table at `own`, whose columns begin with `prefix`.
 fn referred<'a>(
     own: usize,
@@ -94,15 +106,12 @@ fn keys_by_name(tables: &[TableDocument]) -> KeysByName<'_> {
         let is_bare = names.iter().any(|it| BARE_KEYS.contains(&it.as_str()));
         let table_names = forms(without(&table.bare));
         let joined = |key: &str| table_names.iter().flat_map(|it| joined(it, key)).collect();
-        let mut of_table: Vec<String> = joined(ANY_KEY);
-        let of_key = match is_bare {
+        let of_table: Vec<String> = joined(ANY_KEY);
+        let of_key: Vec<String> = match is_bare {
             true => joined(&names[0]),
             false => names.into_iter().filter(|name| is_of_key(name)).collect(),
         };
-        of_table.extend(of_key);
-        let mut names = of_table;
-        names.sort_unstable();
-        names.dedup();
+        let names: BTreeSet<String> = of_table.into_iter().chain(of_key).collect();
         names.into_iter().for_each(|name| keys.entry(name).or_default().push(key));
     }
     keys
@@ -216,6 +225,20 @@ mod tests {
                 "sbtransaction.sbtxtickerid = sbticker.sbtickerid"
             ]
         );
+    }
+
+    #[test]
+    fn a_key_may_be_named_after_its_own_table() {
+        let users = table("Users", &["uid", "name"]);
+        for name in ["id", "user_id", "USERID", "users_id"] {
+            assert_eq!(own_key(&users, name).map(|it| it.bare.as_str()), Some("uid"), "{name}");
+        }
+        for name in ["uid", "name", "order_id", "user"] {
+            assert_eq!(own_key(&users, name), None, "{name}");
+        }
+        let composite = TableDocument { primary_key: vec![0, 1], ..users.clone() };
+        let keyless = TableDocument { primary_key: Vec::new(), ..users };
+        assert!(own_key(&composite, "id").is_none() && own_key(&keyless, "id").is_none());
     }
 
     #[test]

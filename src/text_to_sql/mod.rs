@@ -6,13 +6,15 @@
 //!                                                   └─────────── what is wrong ◄──────┘
 //! ```
 //!
-//! `asks` says whether a question wants rows at all, `implied` finds keys that nobody has declared, `linking` chooses what is shown of the relations, `found` is a relation
-//! of documents that a search has found beside them, `prompt` puts it into words, and [`write`] has a language model
-//! say, if it is a small one, whether there is a query, and write and correct a query until one runs. Who asks the model and runs queries comes in as a [`SqlHost`]. A query
-//! that is planned and runs ends the work: whether its rows are what was meant, no second call knows better.
+//! `asks` says whether a question wants rows at all, `implied` finds keys that nobody has declared, `linking` chooses
+//! what is shown of the relations, `found` is a relation of documents that a search has found beside them, `prompt` puts
+//! it into words, and [`write`] has a language model say, if it is a small one, whether there is a query, and write and
+//! correct a query until one runs. Who asks the model and runs queries comes in as a [`SqlHost`]. A query that is planned
+//! and runs ends the work: whether its rows are what was meant, no second call knows better.
 //!
 //! A query is nothing but a text here. What it may do is decided where it runs.
 
+mod ambiguous;
 pub mod asks;
 mod bridge;
 mod columns;
@@ -41,10 +43,6 @@ use crate::prompt::messages::Message;
 
 /// How often a query of the model is mended as PostgreSQL says: each place of a wrong name is one.
 const MOST_HINTS: usize = 6;
-
-/// What a call is for, in the usage.
-const STEP: &str = "query";
-const SCREEN_STEP: &str = "screen";
 
 /// What has a query written.
 pub struct SqlTask<'a> {
@@ -210,8 +208,7 @@ impl<H: SqlHost> SqlWork<'_, H> {
         });
         let took = self.host.elapsed_ms().saturating_sub(begun);
         let is_late = limits.timeout_ms.is_some_and(|limit| took >= limit);
-        let step = if form == ReplyForm::Screen { SCREEN_STEP } else { STEP };
-        Ok(self.ledger.note(step, reply, size, is_late)?.map(|reply| reply.text))
+        Ok(self.ledger.note(form.step(), reply, size, is_late)?.map(|reply| reply.text))
     }
 
     /// The rows of a query, or of one that is mended as PostgreSQL's errors say; `None` where none runs.
@@ -251,14 +248,15 @@ impl<H: SqlHost> SqlWork<'_, H> {
     }
 
     /// Whether the next reply may say that there is no query: not where the error is one of the query's form, which says
-    /// nothing of what the tables hold, nor where some table has the column that the query takes from another.
+    /// nothing of what the tables hold, nor where some table has the column that the query takes from another, or two have it.
     fn form_of_repair(&self) -> ReplyForm {
         let failure = self.attempts.last().and_then(|it| it.failure.as_ref());
         let is_elsewhere = |failure: &QueryFailure| {
-            let holders = failure.missing_column().map(|it| columns::holders(it, self.task.tables));
-            holders.is_some_and(|it| !it.is_empty())
+            let missing = failure.missing_column();
+            let meant = missing.and_then(|it| columns::MeantColumn::of(it, self.task.tables));
+            meant.is_some_and(|it| it.is_exact)
         };
-        match failure.is_some_and(|it| it.is_of_form() || is_elsewhere(it)) {
+        match failure.is_some_and(|it| it.is_of_form() || it.is_ambiguous() || is_elsewhere(it)) {
             true => ReplyForm::Query,
             false => ReplyForm::QueryOrRefusal,
         }

@@ -48,6 +48,18 @@ fn name_length(text: &str) -> Option<usize> {
     text.starts_with(begins).then(|| text.find(|c| !goes_on(c)).unwrap_or(text.len()))
 }
 
+/// Whether `sql` compares these two references, as [`bare`] has them, by an equals sign.
+#[must_use]
+pub fn are_equated(sql: &str, [one, other]: &[String; 2]) -> bool {
+    sql.match_indices('=').any(|(at, _)| {
+        let left = operand_before(&sql[..=at]).map(|from| bare(sql[from..at].trim()));
+        let behind = sql[at + 1..].trim_start();
+        let right = length(behind).map(|end| bare(&behind[..end]));
+        let (Some(left), Some(right)) = (left, right) else { return false };
+        left == *one && right == *other || left == *other && right == *one
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -70,5 +82,18 @@ mod tests {
         assert_eq!(operand_before("x=\"A\".b="), Some(2));
         assert_eq!(operand_before("ON (a) = "), None);
         assert_eq!(operand_before("ON a.b"), None);
+    }
+
+    #[test]
+    fn what_an_equals_sign_compares_is_found() {
+        let check = |sql: &str, expected: bool| {
+            let sides = ["a.id", "b.a_id"].map(str::to_owned);
+            assert_eq!(are_equated(sql, &sides), expected, "{sql}");
+        };
+        check("ON a.id = b.a_id", true);
+        check("ON true AND B.\"a_id\"=a . id", true);
+        check("WHERE b.a_id=A.id", true);
+        check("ON a.id <= b.a_id", false);
+        check("ON a.id = b.id AND x = b.a_id", false);
     }
 }

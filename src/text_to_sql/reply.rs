@@ -17,6 +17,12 @@ const SCREEN_SCHEMA: &str = r#"{"type": "object", "properties": {"answerable": {
 /// Longest reason that is kept, in characters.
 const LONGEST: usize = 1000;
 
+/// Longest reason that a model of this machine writes, in characters. It takes a tenth of a second for every few of them.
+const LONGEST_LOCAL: usize = 160;
+
+/// A reason in a schema, and one that is short.
+const REASON: &str = r#""reason": {"type": "string"}"#;
+
 /// What is said where a model gives no reason.
 const NO_REASON: &str = "The tables do not hold what is asked for.";
 
@@ -32,6 +38,15 @@ pub enum ReplyForm {
 }
 
 impl ReplyForm {
+    /// What a call for such a reply is called in usage and traces.
+    #[must_use]
+    pub fn step(self) -> &'static str {
+        match self {
+            ReplyForm::QueryOrRefusal | ReplyForm::Query => "query",
+            ReplyForm::Screen => "screen",
+        }
+    }
+
     /// The JSON schema of such replies.
     #[must_use]
     pub fn schema(self) -> &'static str {
@@ -40,6 +55,13 @@ impl ReplyForm {
             ReplyForm::Query => QUERY_SCHEMA,
             ReplyForm::Screen => SCREEN_SCHEMA,
         }
+    }
+
+    /// The JSON schema of such replies by a model of this machine. Not all providers accept a longest length.
+    #[must_use]
+    pub fn local_schema(self) -> String {
+        let short = format!(r#""reason": {{"type": "string", "maxLength": {LONGEST_LOCAL}}}"#);
+        self.schema().replace(REASON, &short)
     }
 }
 
@@ -65,7 +87,7 @@ pub fn read(reply: &str) -> SqlReply {
     let Some(Value::Object(found)) = object::find(reply) else { return SqlReply::Unreadable };
     let text = |name: &str| found.get(name).and_then(Value::as_str).map(str::trim);
     let reason = text("reason").filter(|it| !it.is_empty());
-    let reason = reason.map(|it| it.chars().take(LONGEST).collect::<String>());
+    let reason = reason.map(short);
     let sql = text("sql").map(bare).filter(|it| !it.is_empty());
     match (found.get("answerable").and_then(Value::as_bool), sql) {
         (Some(false), _) => SqlReply::Unanswerable(reason.unwrap_or_else(|| NO_REASON.to_owned())),
@@ -81,6 +103,17 @@ pub fn refusal(reply: &str) -> Option<String> {
     (found["answerable"] == Value::Bool(false)).then(|| NO_REASON.to_owned())
 }
 
+/// A reason of some length, without the word that was cut off at its end.
+fn short(reason: &str) -> String {
+    let length = reason.chars().count();
+    let kept: String = reason.chars().take(LONGEST).collect();
+    let is_cut = length > LONGEST || length == LONGEST_LOCAL && !reason.ends_with(['.', '!', '?']);
+    match kept.rsplit_once(' ').filter(|_| is_cut) {
+        Some((whole, _)) => format!("{}…", whole.trim_end_matches([',', ';', ':'])),
+        None => kept,
+    }
+}
+
 /// A query without the fence of code around it, and without semicolons at its end.
 fn bare(sql: &str) -> &str {
     let inside = sql.strip_prefix("```").and_then(|rest| rest.strip_suffix("```"));
@@ -90,6 +123,8 @@ fn bare(sql: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
 
     fn check(reply: &str, expected: SqlReply) {
@@ -127,6 +162,35 @@ mod tests {
             panic!("it cannot be answered");
         };
         assert_eq!(reason.len(), LONGEST);
+    }
+
+    #[test]
+    fn a_reason_that_was_cut_off_ends_with_a_word() {
+        let reason =
+            |text: &str| match read(&json!({"sql": "SELECT 1", "reason": text}).to_string()) {
+                SqlReply::Query { reason, .. } => reason.unwrap_or_default(),
+                other => panic!("{other:?}"),
+            };
+        let local = format!("{}, and the rest is cu", "a ".repeat(69) + "bc");
+        assert_eq!(local.chars().count(), LONGEST_LOCAL);
+        assert_eq!(reason(&local), format!("{}, and the rest is…", "a ".repeat(69) + "bc"));
+        for whole in [&local[1..], &format!("{}.", &local[1..]), "It counts orders."] {
+            assert_eq!(reason(whole), whole.trim());
+        }
+        assert!(reason(&"word ".repeat(500)).ends_with("word…"));
+    }
+
+    #[test]
+    fn a_local_model_writes_a_short_reason() {
+        for (form, is_short) in [
+            (ReplyForm::QueryOrRefusal, true),
+            (ReplyForm::Query, true),
+            (ReplyForm::Screen, false),
+        ] {
+            let schema: Value = serde_json::from_str(&form.local_schema()).unwrap();
+            let longest = &schema["properties"]["reason"]["maxLength"];
+            assert_eq!(longest.as_u64(), is_short.then_some(LONGEST_LOCAL as u64));
+        }
     }
 
     #[test]

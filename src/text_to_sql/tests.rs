@@ -261,6 +261,11 @@ fn a_column_of_another_table_is_no_reason_to_refuse() {
     assert_eq!(form, ReplyForm::QueryOrRefusal);
     assert!(!said.contains("is a column of"), "{said}");
     assert_eq!(asked("42601", "syntax error").0, ReplyForm::Query);
+    let missing = "missing FROM-clause entry for table \"i\"";
+    assert_eq!(asked("42P01", missing).0, ReplyForm::Query);
+    let missing = "relation \"items\" does not exist";
+    assert_eq!(asked("42P01", missing).0, ReplyForm::QueryOrRefusal);
+    assert_eq!(asked("42702", "column reference \"id\" is ambiguous").0, ReplyForm::Query);
 }
 
 #[test]

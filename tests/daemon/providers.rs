@@ -38,7 +38,7 @@ fn an_answer_has_the_form_of_its_schema() {
     assert_eq!(generated.text, r#"{"city": "Ulm"}"#);
     let rooms = serde_json::json!({"type": "object", "required": ["rooms"]});
     let error = connection.call(&formed_by(&server, &rooms)).unwrap_err();
-    assert_eq!(error.kind(), ErrorKind::ProviderFailed);
+    assert_eq!(error.kind(), ErrorKind::ReplyMisfit);
     assert!(error.message().contains("\"rooms\" is a required property"), "{error}");
     let calls = server.requests().len();
     let error = connection.call(&formed_by(&server, &serde_json::json!({"type": "objekt"})));

@@ -282,12 +282,19 @@ impl<M: LanguageModel> WritingEngine<M> {
         Ok(())
     }
 
-    /// The free sequence that a prompt is read in: the one that has the most of it, of equals the one that was used the
-    /// longest ago. Where another has clearly more, what that has is copied.
+    /// The free sequence that a prompt is read in: the one that has the most of it, if that is at least half of what it has;
+    /// else the one that was used the longest ago, so that prompts with different beginnings that take turns are not read anew
+    /// each time. Where another has clearly more than that, what it has is copied.
     fn place(&mut self, prompt: &[Token]) -> usize {
         let shared = |slot: &SequenceSlot<M::Sampler>| common_prefix(&slot.cached, prompt);
+        let is_alike = |slot: &SequenceSlot<M::Sampler>| {
+            let shared = shared(slot);
+            shared > 0 && 2 * shared >= slot.cached.len()
+        };
         let free = self.slots.iter().enumerate().filter(|(_, slot)| slot.active.is_none());
-        let best = free.max_by_key(|(_, slot)| (shared(slot), std::cmp::Reverse(slot.used)));
+        let best = free.max_by_key(|(_, slot)| {
+            (if is_alike(slot) { shared(slot) } else { 0 }, std::cmp::Reverse(slot.used))
+        });
         let Some((sequence, own)) = best.map(|(at, slot)| (at, shared(slot))) else { return 0 };
         let others = self.slots.iter().enumerate().map(|(at, slot)| (shared(slot), at));
         if let Some((more, from)) = others.max()

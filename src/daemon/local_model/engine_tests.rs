@@ -223,6 +223,26 @@ fn what_begins_alike_is_not_read_again() {
 }
 
 #[test]
+fn beginnings_that_take_turns_are_each_read_once() {
+    let beginnings = ["You write a query for this question: ", "You say whether there is one: "];
+    let mut engine = WritingEngine::new(HashedModel::default(), 2);
+    let mut outcomes = Outcomes::default();
+    let mut id = 0;
+    for question in ["Who?", "When?", "Where?"] {
+        for beginning in beginnings {
+            id += 1;
+            let prompt = format!("{beginning}{question}");
+            engine.add(call(id, Lane::Query, &prompt, 5));
+            run(&mut engine, &mut outcomes);
+            assert_eq!(outcomes.text(id), twin(&prompt, 5).0);
+            let cached = outcomes.ends[&id].clone().unwrap().1.cached;
+            let read_before = if id > 2 { beginning.len() } else { 0 };
+            assert!(cached >= read_before, "{prompt:?}: {cached}");
+        }
+    }
+}
+
+#[test]
 fn a_prefix_is_copied_from_a_text_under_way() {
     let prompts = lively("A long text that stands before every question, whatever it asks: ");
     let [first, second] = &prompts[..2] else { panic!("two prompts") };

@@ -92,10 +92,9 @@ pub fn taken(reply: PendingReply, item: Option<&[u8]>) -> ItemReply<String, Fail
 
 /// What comes of a call of a provider. What the provider says may be about what it was asked.
 fn reply_of<A>(call: impl FnOnce() -> Result<A>) -> ItemReply<A, Failure> {
-    let of_provider =
-        [ErrorKind::ProviderRefused, ErrorKind::ProviderFailed, ErrorKind::ReplyMisfit];
+    let is_said = |kind: ErrorKind| kind == ErrorKind::ProviderRefused || kind.is_of_answer();
     let refusal = || match call() {
-        Err(error) if of_provider.contains(&error.kind()) => Ok(Err(Failure::from(error))),
+        Err(error) if is_said(error.kind()) => Ok(Err(Failure::from(error))),
         other => other.map(Ok),
     };
     match caught(refusal) {

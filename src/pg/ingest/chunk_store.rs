@@ -230,6 +230,13 @@ impl<'a> SqlStore<'a> {
         sql::rows(&statement, &self.key_arrays(keys), |row| sql::required(row.get::<i64>(1)?))
     }
 
+    /// Locks the chunks of these rows until the end of the transaction. What another transaction has made of them is
+    /// committed by then.
+    pub fn lock(&self, keys: &[SourceKey]) -> Result<()> {
+        let statement = self.render(query!(chunk.lock), 1);
+        sql::changed_rows(&statement, &self.key_arrays(keys), |_| Ok(())).map(drop)
+    }
+
     /// Drops the chunks of these rows that are not among `chunks`; how many.
     fn forget_other(&self, keys: &[SourceKey], chunks: &[StoredChunk]) -> Result<usize> {
         let statement = self.render(query!(chunk.forget_other), 4);

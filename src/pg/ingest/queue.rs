@@ -4,7 +4,7 @@
 //! transaction is open meanwhile, and a worker that dies loses nothing but time. Code that locks
 //! several rows does so in the order of their keys.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::time::Duration;
 
 use pgrx::prelude::*;
@@ -222,15 +222,24 @@ pub fn claim(pipeline: i32, most: i64, lease: i64, wanted: ClaimFilter) -> Resul
     })
 }
 
-/// The keys that are still in hand, locked until the end of the transaction.
-pub fn owned(pipeline: i32, lease: i64) -> Result<HashSet<SourceKey>> {
+/// The keys that are still in hand, locked until the end of the transaction, each with its last change that is queued.
+pub fn owned(pipeline: i32, lease: i64) -> Result<HashMap<SourceKey, i64>> {
     let statement = query!(queue.owned);
     let keys = by_index(|| {
         sql::changed_rows(statement, &[pipeline.into(), lease.into()], |row| {
-            sql::required(row.get::<SourceKey>(1)?)
+            let key = sql::required(row.get::<SourceKey>(1)?)?;
+            Ok((key, sql::required(row.get::<i64>(2)?)?))
         })
     })?;
     Ok(keys.into_iter().collect())
+}
+
+/// Keys, of `columns` columns each, of rows whose changes have been committed and are not queued yet.
+pub fn noted(pipeline: i32, columns: usize) -> Result<HashSet<SourceKey>> {
+    let statement = query!(queue.noted);
+    let lists: Vec<Vec<String>> =
+        sql::rows(statement, &[pipeline.into()], |row| sql::required(row.get(1)?))?;
+    Ok(lists.iter().flat_map(|keys| keys.chunks(columns)).map(<[String]>::to_vec).collect())
 }
 
 /// Keeps what is in hand for longer.

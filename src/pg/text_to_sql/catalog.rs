@@ -16,7 +16,6 @@ use crate::guarded_sql::SqlOrigin;
 use crate::pg::guarded_sql::{GuardScope, quoted, relation_name};
 use crate::pg::server::role::LocalSettings;
 use crate::pg::server::sql::{self, query, required};
-use crate::text_to_sql::implied;
 use crate::text_to_sql::table::{ForeignKey, TableColumn, TableDocument};
 
 /// Most relations that are read.
@@ -66,9 +65,6 @@ pub fn tables(scope: &GuardScope, wanted: bool) -> Result<Vec<TableDocument>> {
         add_keys(&oids, &places, &mut tables)?;
         if wanted { add_values(&oids, &places, &mut tables) } else { Ok(()) }
     })?;
-    implied::add(&mut tables, &mut || {
-        check_for_interrupts!();
-    });
     Ok(tables)
 }
 

@@ -41,6 +41,7 @@ use crate::prompt::messages::Message;
 use crate::source::Source;
 use crate::text::lexical_score::{AskedWords, WeighedWords};
 use crate::text_to_sql::asks;
+use crate::text_to_sql::implied;
 use crate::text_to_sql::lexical::words_of;
 use crate::text_to_sql::linking::{LinkedSchema, all_fit, link};
 use crate::text_to_sql::options::{SCREEN_TEMPLATE, SqlOptions};
@@ -261,6 +262,9 @@ impl SchemaInPrompt {
         if tables.is_empty() {
             return Err(nothing_to_read());
         }
+        implied::add(&mut tables, &mut || {
+            check_for_interrupts!();
+        });
         let relations = found::relations(&tables, found);
         let with = found::with_relations(&relations);
         let in_catalog = tables.len();

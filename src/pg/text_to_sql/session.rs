@@ -43,7 +43,12 @@ impl<'a> SqlSession<'a> {
     /// Whether the language model is asked first whether there is a query: a local one, if the options do not say. Such
     /// are small, and one that writes at once seldom says that there is none.
     pub fn is_screened(&self) -> bool {
-        self.options.screen.unwrap_or(self.provider.api == LOCAL_API)
+        self.options.screen.unwrap_or(self.is_local())
+    }
+
+    /// Whether it is a model of this machine.
+    fn is_local(&self) -> bool {
+        self.provider.api == LOCAL_API
     }
 
     /// Lets queries name the relations that the WITH of this one has.
@@ -76,9 +81,13 @@ impl SqlHost for SqlSession<'_> {
         let within_ms = limits.timeout_ms;
         let sampling = Sampling { within_ms, ..Sampling::probable(Some(most)) };
         let request = request(self.provider, prompt.to_vec(), sampling, self.context.lane);
-        let request = GenerateRequest { schema: Some(form.schema().to_owned()), ..request };
+        let schema = match self.is_local() {
+            true => form.local_schema(),
+            false => form.schema().to_owned(),
+        };
+        let request = GenerateRequest { schema: Some(schema), ..request };
         let write = || ask(request, &self.context).map(said);
-        trace::step("write", || "query".to_owned(), write)
+        trace::step("write", || form.step().to_owned(), write)
     }
 
     /// Raises what is not about the query: a cancel, the end of the session, a server in trouble.

@@ -112,3 +112,43 @@ fn a_row_that_a_worker_has_in_hand_is_looked_at_again_with_synchronous_refresh()
     assert_eq!(count(&mut client, stored), 1, "by the statement itself");
     assert_eq!(count(&mut client, left), 1);
 }
+
+/// What the worker has read is older than what the statement has stored, and is stored by nobody.
+#[test]
+fn a_worker_stores_nothing_over_what_a_statement_has_stored_with_synchronous_refresh() {
+    let Some((cluster, mut client)) = start(&[]) else { return };
+    run(&mut client, ROWS);
+    run(&mut client, &PIPELINE.replace(");", ", refresh => 'sync');"));
+    let chunks: String =
+        client.query_one("SELECT chunk_table::text FROM rag.pipeline", &[]).unwrap().get(0);
+    run(
+        &mut client,
+        &format!(
+            "CREATE TABLE stored (content text, lang text);
+             CREATE FUNCTION store() RETURNS trigger LANGUAGE plpgsql AS
+                 $$BEGIN INSERT INTO public.stored VALUES (NEW.content, NEW.lang); RETURN NULL; END$$;
+             CREATE TRIGGER store AFTER INSERT OR UPDATE ON {chunks} FOR EACH ROW EXECUTE FUNCTION store();
+             SELECT rag_pause('docs');
+             INSERT INTO rag.queue (pipeline, key, change, queued_at)
+                 SELECT id, '{{1}}', nextval('rag.change'), now() FROM rag.pipeline;"
+        ),
+    );
+    let mut writer = cluster.connect();
+    run(
+        &mut writer,
+        "BEGIN; UPDATE docs SET body = 'Words of another row.', lang = 'de' WHERE id = 1;",
+    );
+    run(&mut client, "SELECT rag_resume('docs')");
+    // A worker has read the row as it was, and waits for the chunk.
+    time_until(&mut client, "SELECT count(*) FROM pg_locks WHERE NOT granted", 1);
+    run(&mut writer, "COMMIT");
+    wait(&mut client, "docs");
+    assert_agree(&mut client, 64);
+    let stored: Vec<(String, String)> = client
+        .query("SELECT content, lang FROM stored", &[])
+        .unwrap()
+        .iter()
+        .map(|row| (row.get(0), row.get(1)))
+        .collect();
+    assert_eq!(stored, [("Words of another row.".to_owned(), "de".to_owned())]);
+}

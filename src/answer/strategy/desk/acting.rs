@@ -9,7 +9,7 @@ use crate::answer::strategy::agent::{
 use crate::answer::strategy::budget::{estimate, estimate_all};
 use crate::answer::strategy::tools::ModelReply;
 use crate::context::step::{Numbered, StepOutcome};
-use crate::error::{ErrorKind, Result};
+use crate::error::Result;
 use crate::prompt::messages::Message;
 use crate::prompt::tools::ToolUse;
 use crate::source::Source;
@@ -70,11 +70,7 @@ impl Desk<'_> {
         let is_late = limits.timeout_ms.is_some_and(|limit| took >= limit);
         match self.contents.ledger.note(step, reply, size, is_late) {
             // A provider that is out of order will fail again, when the answer is asked for.
-            Err(error)
-                if [ErrorKind::ProviderFailed, ErrorKind::ReplyMisfit].contains(&error.kind()) =>
-            {
-                Ok(None)
-            }
+            Err(error) if error.kind().is_of_answer() => Ok(None),
             noted => noted,
         }
     }

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::pg::catalog::activity::{self, BatchWork};
 use crate::pg::catalog::locking::{self, Chunks};
 use crate::pg::catalog::owner::as_owner;
-use crate::pg::catalog::pipeline::{self, Pipeline};
+use crate::pg::catalog::pipeline::{self, Pipeline, RefreshMode};
 use crate::pg::changes::keys::SourceKey;
 use crate::pg::derivation::context_lines::KnownLines;
 use crate::pg::ingest::chunk_store::SqlStore;
@@ -157,13 +157,13 @@ impl BatchJob {
         };
         let stored = self.store(places, &documents, &prepared.chunks, &work);
         match stored {
-            Ok(()) => self.left += left.len(),
+            Ok(outdated) => self.left += left.len() + outdated,
             Err(_) => {
                 let vectors = prepared.chunks.into_iter().map(|chunk| (chunk.hash, chunk.vector));
                 self.embedded.extend(vectors);
             }
         }
-        stored
+        stored.map(drop)
     }
 
     /// How many of the documents are done together, one at least; the others are left.
@@ -191,27 +191,37 @@ impl BatchJob {
         })
     }
 
+    /// Stores what the documents have become; how many are left in hand since that is outdated.
     fn store(
         &self,
         places: &[usize],
         documents: &[Document],
         chunks: &[StoredChunk],
         work: &BatchWork,
-    ) -> Outcome<()> {
+    ) -> Outcome<usize> {
         let Batch { pipeline, lease, rows, .. } = &self.batch;
+        let rows: Vec<&Claimed> = places.iter().map(|at| &rows[*at]).collect();
         locking::at_work(self.transactions, pipeline.id, Chunks::Written, |pipeline| {
-            let Some(pipeline) = pipeline else { return Ok(()) };
+            let Some(pipeline) = pipeline else { return Ok(0) };
             // Rows whose lease has run out belong to another process now.
             let owned = queue::owned(pipeline.id, *lease)?;
-            let (documents, chunks) = only(&owned, documents, chunks);
+            let owned: Vec<(&Claimed, i64)> =
+                rows.iter().filter_map(|row| Some((*row, *owned.get(&row.key)?))).collect();
+            let done = match pipeline.refresh {
+                RefreshMode::Sync => not_outdated(pipeline, &owned)?,
+                RefreshMode::Async | RefreshMode::Manual => {
+                    owned.iter().map(|(row, _)| *row).collect()
+                }
+            };
+            let keys = done.iter().map(|row| &row.key).collect();
+            let (documents, chunks) = only(&keys, documents, chunks);
             as_owner(pipeline, || SqlStore::of(pipeline)?.replace(&documents, &chunks))?;
-            let done: Vec<&Claimed> =
-                places.iter().map(|at| &rows[*at]).filter(|row| owned.contains(&row.key)).collect();
             queue::done(pipeline.id, *lease, &done)?;
             activity::note_work(
                 pipeline.id,
                 &BatchWork { rows: done.len(), chunks: chunks.len(), ..*work },
-            )
+            )?;
+            Ok(owned.len() - done.len())
         })
     }
 
@@ -248,9 +258,22 @@ impl bisection::DivisibleBatch for BatchJob {
     }
 }
 
+/// The rows in hand, each with its last change that is queued, that no statement has changed since they were claimed. With
+/// synchronous refresh it has stored their chunks itself, and these are newer.
+fn not_outdated<'a>(pipeline: &Pipeline, owned: &[(&'a Claimed, i64)]) -> Result<Vec<&'a Claimed>> {
+    let keys: Vec<SourceKey> = owned.iter().map(|(row, _)| row.key.clone()).collect();
+    // A statement that has stored chunks, and is not committed, is waited for here; one that comes later waits for this
+    // transaction.
+    as_owner(pipeline, || SqlStore::of(pipeline)?.lock(&keys))?;
+    let changed = queue::noted(pipeline.id, pipeline.key_columns)?;
+    let is_last =
+        |(row, change): &&(&Claimed, i64)| row.change == *change && !changed.contains(&row.key);
+    Ok(owned.iter().filter(is_last).map(|(row, _)| *row).collect())
+}
+
 /// The documents among `documents` with these keys, and their chunks.
 fn only(
-    keys: &HashSet<SourceKey>,
+    keys: &HashSet<&SourceKey>,
     documents: &[Document],
     chunks: &[StoredChunk],
 ) -> (Vec<Document>, Vec<StoredChunk>) {
