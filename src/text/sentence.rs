@@ -184,12 +184,19 @@ fn cuts_before_names(line: &str) -> Vec<usize> {
         let behind = &line[stop + 1..];
         let gap = behind.len() - behind.trim_start_matches(' ').len();
         let rest = &behind[gap..];
-        let begins = rest.starts_with('`') || is_name_of_program(rest);
+        let begins = (rest.starts_with('`') || is_name_of_program(rest)) && !goes_on(rest);
         if begins && !in_code && !is_shortened(&line[..stop]) {
             cuts.push(stop + 1 + gap);
         }
     }
     cuts
+}
+
+/// Whether `text`, which begins with a name of something of a program, says what that does with what stands before: "rag_parse
+/// reads it".
+fn goes_on(text: &str) -> bool {
+    let object = text.split_whitespace().nth(2).unwrap_or_default();
+    matches!(object.trim_end_matches(['.', ',', ';']), "it" | "them" | "this" | "these")
 }
 
 /// Whether `text` begins with a word that only programs have, in small letters: "max_jobs", "llama.cpp", "now()".
@@ -329,8 +336,8 @@ mod tests {
     fn names_of_programs_begin_sentences_in_small_letters() {
         check("Set `a`. `b` is off.", &["Set `a`.", "`b` is off."]);
         check(
-            "It needs no key. llama.cpp runs it. max_jobs is 7. now() is later.",
-            &["It needs no key.", "llama.cpp runs it.", "max_jobs is 7.", "now() is later."],
+            "It needs no key. llama.cpp runs models. max_jobs is 7. now() is later.",
+            &["It needs no key.", "llama.cpp runs models.", "max_jobs is 7.", "now() is later."],
         );
         check("Lines wrap.\n`b` is off.", &["Lines wrap.", "`b` is off."]);
         // Within code, behind what is shortened, and before other small letters.
@@ -340,6 +347,7 @@ mod tests {
             "At most incl. max_jobs and approx. `b`.",
             "The docs of Acme Inc. max_jobs is on.",
             "It is about. small letters.",
+            "A file is text. rag_parse reads it.",
             "See p. max_ or x. a.b there.",
         ] {
             check(whole, &[whole]);
