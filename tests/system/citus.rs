@@ -37,22 +37,29 @@ fn keys(client: &mut Client, query: &str) -> Vec<i64> {
     client.query(query, &[]).unwrap().iter().map(|row| row.get(0)).collect()
 }
 
-/// The nearest of all shards by their indexes are the nearest of all rows, and so are the best texts.
+/// The nearest of all shards by their indexes are the nearest of all rows, and so are the best texts. Of a shard with
+/// few rows all would be looked at.
 #[test]
 fn each_shard_has_indexes_and_all_are_asked() {
     let Some((coordinator, _workers)) = distributed() else { return };
     let mut client = coordinator.connect();
     client
         .batch_execute(
-            "CREATE TABLE item (id bigint PRIMARY KEY, words tsvector, embedding vector(3));
+            "SET citus.shard_count = 4;
+             CREATE TABLE item (id bigint PRIMARY KEY, words tsvector, embedding vector(3));
              SELECT create_distributed_table('item', 'id');
              INSERT INTO item SELECT n, to_tsvector('simple', 'w' || n % 7 || ' w' || n % 11 || ' ' || repeat('x ', n % 13)),
                                      ARRAY[sin(n), cos(n * 1.7), sin(n * 0.3)]::real[]::vector
-             FROM generate_series(1, 2000) AS n;
-             CREATE INDEX ON item USING rag_hnsw (embedding vector_cosine_ops);
-             CREATE INDEX item_words ON item USING rag_bm25 (words);",
+             FROM generate_series(1, 20000) AS n;",
         )
         .unwrap();
+    // Citus sends workers the text that it got, and so fails where an index is not made by a statement of its own.
+    for index in [
+        "CREATE INDEX ON item USING rag_hnsw (embedding vector_cosine_ops)",
+        "CREATE INDEX item_words ON item USING rag_bm25 (words)",
+    ] {
+        client.batch_execute(index).unwrap();
+    }
     let searches = [
         ("rag_hnsw", "embedding <=> '[0.3,0.5,-0.8]'"),
         ("rag_bm25", "words <@> rag_bm25_query('item_words', 'w3 | w5')"),
@@ -69,7 +76,7 @@ fn each_shard_has_indexes_and_all_are_asked() {
         let plan: Vec<String> = plan.iter().map(|line| line.get(0)).collect();
         let plan = plan.join("\n");
         assert!(
-            plan.contains("Index Scan using item_") && plan.contains("Task Count: 32"),
+            plan.contains("Index Scan using item_") && plan.contains("Task Count: 4"),
             "{index}: {plan}"
         );
         let distance = |keys: &[i64]| {
