@@ -44,6 +44,9 @@ use crate::prompt::messages::Message;
 /// How often a query of the model is mended as PostgreSQL says: each place of a wrong name is one.
 const MOST_HINTS: usize = 6;
 
+/// Why a question has no answer whose query reads nothing.
+const READS_NOTHING: &str = "The query that was written reads no table.";
+
 /// What has a query written.
 pub struct SqlTask<'a> {
     /// The prompt.
@@ -70,6 +73,9 @@ pub trait SqlHost {
 
     /// The rows of a query, or why it does not run. What no other query could mend does not come back.
     fn run(&mut self, sql: &str) -> Result<Self::Rows, QueryFailure>;
+
+    /// Whether these rows come from anywhere: else the query holds them itself, and they are the model's own words.
+    fn has_read(&self, rows: &Self::Rows) -> bool;
 
     /// Milliseconds since the question was asked.
     fn elapsed_ms(&self) -> u64;
@@ -183,7 +189,10 @@ impl<H: SqlHost> SqlWork<'_, H> {
                     prompt.extend(prompt::unreadable(&reply));
                 }
                 SqlReply::Query { sql, reason } => match self.run(sql) {
-                    Some(rows) => return Ok(SqlEnding::Ran { rows, reason }),
+                    Some(rows) if self.host.has_read(&rows) => {
+                        return Ok(SqlEnding::Ran { rows, reason });
+                    }
+                    Some(_) => return Ok(SqlEnding::Unanswerable(READS_NOTHING.to_owned())),
                     None => {
                         form = self.form_of_repair();
                         prompt.extend(self.repair(&reply, form));

@@ -82,6 +82,10 @@ impl SqlHost for Script {
         self.failures.get(sql).cloned().map_or(Ok(self.ran.len()), Err)
     }
 
+    fn has_read(&self, _: &usize) -> bool {
+        self.ran.last().is_none_or(|sql| !sql.contains("own words"))
+    }
+
     fn elapsed_ms(&self) -> u64 {
         0
     }
@@ -133,6 +137,14 @@ fn the_first_query_that_runs_is_the_last() {
     assert_eq!((script.asked.len(), script.ran), (1, vec!["SELECT 1".to_owned()]));
     assert_eq!(done.attempts[0].to_json(), json!({"sql": "SELECT 1", "by": "model"}));
     assert_eq!(done.usage["calls"], 1);
+}
+
+#[test]
+fn a_query_that_reads_nothing_is_no_answer() {
+    let mut script = Script::new(&[query("SELECT 'own words'"), query("SELECT 2")]);
+    let done = written(&mut script, 3, Budget::default()).unwrap();
+    assert_eq!(done.ending, SqlEnding::Unanswerable(READS_NOTHING.to_owned()));
+    assert_eq!((script.asked.len(), done.attempts.len()), (1, 1));
 }
 
 #[test]

@@ -105,6 +105,11 @@ impl SqlHost for SqlSession<'_> {
         }
     }
 
+    /// Relations of a WITH before the query have been read by that.
+    fn has_read(&self, rows: &GuardedRows) -> bool {
+        self.with.is_some() || !rows.relations.is_empty()
+    }
+
     fn elapsed_ms(&self) -> u64 {
         self.begun.elapsed().as_millis() as u64
     }

@@ -39,3 +39,13 @@ fn a_question_that_the_tables_cannot_answer_is_refused() {
     assert!(answer.attempts.is_empty() && answer.tables.is_empty());
     assert_eq!(http.requests().len(), 1);
 }
+
+#[test]
+fn words_of_the_model_are_no_rows() {
+    let script = [query("SELECT 'Paris' AS capital"), query("TABLE tenants")];
+    let Some((_cluster, http, mut client)) = start(script) else { return };
+    let answer = ask(&mut client, "What is the capital of France?", "NULL", "{}");
+    assert_eq!((answer.sql, answer.rows), (None, None));
+    assert_eq!(answer.reason.as_deref(), Some("The query that was written reads no table."));
+    assert_eq!((answer.attempts.len(), http.requests().len()), (1, 1));
+}
