@@ -7,18 +7,18 @@
 use std::ops::Range;
 use std::rc::Rc;
 
-use super::ExtractPassage;
 use super::announcement::AnnouncedBy;
 use super::answer_type::{AnswerType, asked, is_version};
 use super::beside::{apart, asks_what_is_done, is_told_by_words, leave_references};
 use super::definition::{Definiendum, DefinitionWording};
 use super::enumeration::is_asked_for;
-use super::identifier::{AskedNames, named_by};
+use super::identifier::{AskedNames, LackedName, named_by};
 use super::markup::plain;
 use super::polarity::denies;
 use super::reference::asks_where;
 use super::terms::{QuestionWords, compared, term_credit};
 use super::units::{Unit, units};
+use super::{ExtractPassage, asked_name};
 use crate::embed::reader::SpanScores;
 use crate::text::language::NaturalLanguage;
 use crate::text::phrase::Phrases;
@@ -169,8 +169,8 @@ pub(super) struct UnitCandidate {
     pub is_headed: bool,
     /// By what it only announces what comes next, which is no part of it; `None` where it says something itself.
     pub announcement: Option<AnnouncedBy>,
-    /// Whether it is about something else than what the question names as programs do, by a name that another passage has.
-    pub lacks_name: bool,
+    /// The name of a program that it lacks and another has: it is about something else, or does not say which.
+    pub lacked_name: Option<LackedName>,
     /// Where it defines the thing asked for, what it is without that.
     pub definition: Option<DefinitionCredit>,
     /// Whether it stands under the very question that is asked: all that does is the answer.
@@ -249,7 +249,7 @@ impl<'a> Candidates<'a> {
                 let mut candidate = UnitCandidate::read(question, index, passage, unit);
                 candidate.is_of_asked_list = is_of_asked_list;
                 let row = candidate.unit.is_row().then_some(candidate.reading.as_str());
-                candidate.lacks_name = names.are_missed_by(index, row);
+                candidate.lacked_name = names.lacked_by(index, row);
                 if wants_references {
                     candidate.announcement.take_if(|it| *it == AnnouncedBy::Reference);
                 }
@@ -268,6 +268,7 @@ impl<'a> Candidates<'a> {
             of_passage.push(start..all.len());
             passage_credits.push(best);
         }
+        asked_name::judge(&mut all, passages, &question.words, &question.text);
         Candidates { question, all, of_passage, passage_credits }
     }
 
@@ -368,7 +369,7 @@ impl UnitCandidate {
             closeness: closeness(&places),
             fits: question.asked.is_held_by(&words, &question.words),
             is_headed: false,
-            lacks_name: false,
+            lacked_name: None,
             definition: None,
             is_of_asked_answer: false,
             is_of_asked_list: false,

@@ -143,10 +143,11 @@ impl<'a> UnitChoice<'a> {
             && !self.has_code_of(candidate)
     }
 
-    /// Whether it is about something else than what the question names as programs do, and the best piece is about that.
+    /// Whether it lacks a name that programs know, of which the question is or for which it asks, and the best piece has it.
     fn is_of_another_name(&self, candidate: &UnitCandidate) -> bool {
         let best = self.chosen.first();
-        candidate.lacks_name && best.is_some_and(|it| !self.candidates.all[it.first].lacks_name)
+        candidate.lacked_name.is_some()
+            && best.is_some_and(|it| self.candidates.all[it.first].lacked_name.is_none())
     }
 
     /// Whether it is a row of a table of which one was chosen that holds more of the question.

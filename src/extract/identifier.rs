@@ -23,6 +23,15 @@ pub(super) fn known_share(question: &str, passages: &[ExtractPassage]) -> f32 {
     if names.iter().all(is_held) { 1.0 } else { UNKNOWN }
 }
 
+/// Which name a piece lacks of those that programs know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LackedName {
+    /// The one that the question has.
+    Known,
+    /// The one that the question asks for.
+    Wanted,
+}
+
 /// What a question names as programs do, and which passages have these names.
 pub(super) struct AskedNames {
     /// The names that some passage has.
@@ -46,12 +55,13 @@ impl AskedNames {
         AskedNames { known, are_held }
     }
 
-    /// Whether a piece of the passage at `index` is about something else: the passage lacks a name that another one has, or
+    /// The name that a piece of the passage at `index` lacks where it is about something else: the passage lacks a name that another one has, or
     /// the piece is the `row` of a table, each of which is about one thing, and lacks it itself.
-    pub fn are_missed_by(&self, index: usize, row: Option<&str>) -> bool {
+    pub fn lacked_by(&self, index: usize, row: Option<&str>) -> Option<LackedName> {
         let lacks = |text: String| !self.known.iter().all(|name| text.contains(name.as_str()));
-        !self.are_held[index]
-            || !self.known.is_empty() && row.is_some_and(|it| lacks(it.to_lowercase()))
+        let are_lacked = !self.are_held[index]
+            || !self.known.is_empty() && row.is_some_and(|it| lacks(it.to_lowercase()));
+        are_lacked.then_some(LackedName::Known)
     }
 }
 
@@ -88,11 +98,11 @@ pub(super) fn named_by(heading: &str) -> Option<String> {
     (is_name && name.contains(|c: char| c.is_ascii_alphabetic())).then_some(name)
 }
 
-/// The words of `question` that only programs have.
-fn identifiers(question: &str) -> impl Iterator<Item = &str> {
+/// The words of `text` that only programs have.
+pub(super) fn identifiers(text: &str) -> impl Iterator<Item = &str> {
     let is_of_one =
         |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | ':' | '.' | '(' | ')');
-    let words = question.split(move |c: char| !is_of_one(c));
+    let words = text.split(move |c: char| !is_of_one(c));
     let trimmed = words.map(|word| {
         let word = word.trim_end_matches(['.', ':', '-']).trim_start_matches(['.', ':', '(']);
         if word.ends_with("()") { word } else { word.trim_end_matches(')') }

@@ -23,6 +23,7 @@
 //! definition       what a thing is, and under which heading that stands
 //! difference       in what two things differ
 //! enumeration      is a list what is asked for?
+//! asked_name       the name of an option or the like that is asked for
 //! candidates       units with what they share with the question
 //! similarity       what the model says about the most promising
 //! gain             may what is unread add to what answers already?
@@ -45,6 +46,7 @@
 mod announcement;
 mod answer_type;
 mod antecedent;
+mod asked_name;
 mod beside;
 mod blocks;
 mod candidates;

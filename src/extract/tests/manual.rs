@@ -185,3 +185,34 @@ fn it_is_named_where_it_is_a_name_of_a_program() {
     );
     check("Is `jobs` 0 for a pump that waits?", &[page], alone);
 }
+
+#[test]
+fn who_asks_which_option_is_told_a_name() {
+    let lacking = |question: &str, page: &str| {
+        let question = ParsedQuestion::read(question);
+        let candidates = Candidates::read(&question, &passages(&[page]));
+        candidates.all.iter().map(|it| it.lacked_name.is_some()).collect::<Vec<_>>()
+    };
+    let page = "Who removes the pump needs a key.\n\nThe pump goes with `tidy`.\n\n--wipe removes the pump.";
+    let told = [true, false, false];
+    for question in [
+        "Which option removes the pump?",
+        "With what command is the pump removed?",
+        "Welcher Schalter entfernt die Pumpe?",
+        "哪个选项删除泵？",
+    ] {
+        assert_eq!(lacking(question, page), told, "{question}");
+    }
+    let named = "What option does --wipe need with `tidy` to remove the pump?";
+    assert_eq!(lacking(named, page), [false; 3], "no name is new");
+    for question in ["Who removes the pump?", "Which pump is removed?", "Does the option go?"] {
+        let anything = lacking(question, page);
+        assert_ne!(anything, told, "{question}");
+    }
+    let article = "The heart has a function in the body. It moves the blood.";
+    assert_eq!(lacking("Which function has the heart?", article), [false; 2]);
+    let code = "Remove the pump like this:\n\n```sh\ntidy\n```\n\nIt is gone.";
+    assert_eq!(lacking("Which command removes the pump?", code), [false, true]);
+    let headed = "## --wipe\n\nRemoves the pump.";
+    assert_eq!(lacking("Which option removes the pump?", headed), [false]);
+}
