@@ -35,10 +35,19 @@ fn has_new_name(candidate: &UnitCandidate, passages: &[ExtractPassage], asked: &
     let unit = &candidate.unit;
     let content = passages[candidate.passage].content;
     let lead = unit.lead.clone().map_or("", |range| &content[range]);
-    let is_new = |name: &str| !asked.contains(name.trim_matches(['`', ' ']));
+    let is_new = |name: &str| !has_word(asked, name.trim());
     let in_code = |text: &str| text.split('`').skip(1).step_by(2).any(is_new);
     let has = |text: &str| in_code(text) || identifiers(text).any(is_new);
     unit.code(content).next().is_some() || has(lead) || has(&content[unit.range()])
+}
+
+/// Whether `text` has `name` by itself, and not within a word: `rs` is none of "restarts".
+fn has_word(text: &str, name: &str) -> bool {
+    let is_bound = |beside: Option<char>| !beside.is_some_and(|c| c.is_ascii_alphanumeric());
+    text.match_indices(name).any(|(at, _)| {
+        let behind = &text[at + name.len()..];
+        is_bound(text[..at].chars().next_back()) && is_bound(behind.chars().next())
+    })
 }
 
 fn asks_for_name(words: &[Word], text: &str) -> bool {

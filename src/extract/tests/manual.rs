@@ -213,6 +213,9 @@ fn who_asks_which_option_is_told_a_name() {
     assert_eq!(lacking("Which function has the heart?", article), [false; 2]);
     let code = "Remove the pump like this:\n\n```sh\ntidy\n```\n\nIt is gone.";
     assert_eq!(lacking("Which command removes the pump?", code), [false, true]);
+    let short = "The pump goes at once.\n\nType `rs` for the pump.";
+    assert_eq!(lacking("Which command restarts the pump?", short), [true, false]);
+    assert_eq!(lacking("Which command is `rs` for the pump?", short), [false; 2]);
     let headed = "## --wipe\n\nRemoves the pump.";
     assert_eq!(lacking("Which option removes the pump?", headed), [false]);
 }
