@@ -19,6 +19,7 @@
 //! cut              a stretch of one, in sentences
 //! markup           without Markdown and HTML
 //! terms            the words that carry the question
+//! term_places      where they stand in a text
 //! answer_type      a time, a number, a name?
 //! definition       what a thing is, and under which heading that stands
 //! difference       in what two things differ
@@ -69,6 +70,7 @@ mod reference;
 mod repetition;
 mod score;
 mod similarity;
+mod term_places;
 mod terms;
 mod title;
 mod units;
