@@ -7,6 +7,7 @@
 use super::ExtractPassage;
 use super::candidates::{Candidates, ParsedQuestion, UnitCandidate};
 use super::choice::ChosenUnit;
+use super::identifier::has_word;
 use crate::text::language::NaturalLanguage;
 use crate::text::phrase::Phrases;
 use crate::text::words::Word;
@@ -35,10 +36,10 @@ pub(super) fn antecedent(candidate: &UnitCandidate) -> Antecedent {
 }
 
 /// `chosen`, in reading order, without an "It" that reads as something else: behind a sentence of another place,
-/// or at the beginning of an answer, where it is what is asked for, or a name of a program that is not asked about, or where a number or product code is asked
-/// about that its passage does not name and another does. The sentence before comes with it if there is one, of
-/// the best piece in the place of the least of the others where there are `most` already. Else the piece goes,
-/// unless it is all there is.
+/// or at the beginning of an answer, where it is what is asked for, or a name of a program that is not asked
+/// about, or where a number or product code is asked about that its passage does not name and another does. The
+/// sentence before comes with it if there is one, of the best piece in the place of the least of the others where
+/// there are `most` already. Else the piece goes, unless it is all there is.
 pub(super) fn with_subjects<'a>(
     candidates: &'a Candidates<'_>,
     passages: &[ExtractPassage],
@@ -105,7 +106,7 @@ fn stands_for_name(candidates: &Candidates, content: &str, index: usize) -> bool
     };
     let name = before.strip_prefix('`').and_then(|it| it.split('`').next());
     let asked = candidates.question.text.to_lowercase();
-    name.is_some_and(|it| !asked.contains(&it.to_lowercase()))
+    name.is_some_and(|it| !has_word(&asked, &it.to_lowercase()))
 }
 
 /// Whether it is someone or something that is asked for, and nothing else is named that a pronoun could stand for: to

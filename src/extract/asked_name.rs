@@ -9,7 +9,7 @@
 
 use super::ExtractPassage;
 use super::candidates::UnitCandidate;
-use super::identifier::{LackedName, identifiers};
+use super::identifier::{LackedName, has_word, identifiers};
 use crate::text::words::Word;
 
 /// Notes of all candidates for a question of the words `question` whether they lack the name that it asks for.
@@ -41,15 +41,7 @@ fn has_new_name(candidate: &UnitCandidate, passages: &[ExtractPassage], asked: &
     unit.code(content).next().is_some() || has(lead) || has(&content[unit.range()])
 }
 
-/// Whether `text` has `name` by itself, and not within a word: `rs` is none of "restarts".
-fn has_word(text: &str, name: &str) -> bool {
-    let is_bound = |beside: Option<char>| !beside.is_some_and(|c| c.is_ascii_alphanumeric());
-    text.match_indices(name).any(|(at, _)| {
-        let behind = &text[at + name.len()..];
-        is_bound(text[..at].chars().next_back()) && is_bound(behind.chars().next())
-    })
-}
-
+/// Whether the question asks which option, command or the like something is.
 fn asks_for_name(words: &[Word], text: &str) -> bool {
     let is_of = |list: &str, word: &Word| list.split_ascii_whitespace().any(|it| it == word.folded);
     words.windows(2).any(|pair| is_of(WHICH, &pair[0]) && is_of(NAMED, &pair[1]))

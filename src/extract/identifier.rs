@@ -110,6 +110,15 @@ pub(super) fn identifiers(text: &str) -> impl Iterator<Item = &str> {
     trimmed.filter(|word| is_identifier(word))
 }
 
+/// Whether `text` has `name` by itself, and not within a word: `rs` is none of "restarts".
+pub(super) fn has_word(text: &str, name: &str) -> bool {
+    let is_bound = |beside: Option<char>| !beside.is_some_and(|c| c.is_ascii_alphanumeric());
+    text.match_indices(name).any(|(at, _)| {
+        let behind = &text[at + name.len()..];
+        is_bound(text[..at].chars().next_back()) && is_bound(behind.chars().next())
+    })
+}
+
 fn is_identifier(word: &str) -> bool {
     let option = word.trim_start_matches('-');
     let is_option = matches!(word.len() - option.len(), 1 | 2)

@@ -184,6 +184,9 @@ fn it_is_named_where_it_is_a_name_of_a_program() {
         &format!("jobs is the number of jobs. {alone}"),
     );
     check("Is `jobs` 0 for a pump that waits?", &[page], alone);
+    let short = "* `mot` is a number. It is 0 for a pump that waits only if no motor runs.";
+    let question = "How often does a pump wait for a motor?";
+    check(question, &[short], &format!("mot is a number. {alone}"));
 }
 
 #[test]
