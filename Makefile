@@ -173,7 +173,7 @@ bench-server: setup ## what rag-server adds to a statement, and what many reader
 	@$(ENV) PG_CONFIG=$$(tree_pg_config $(firstword $(PG))) scripts/install.sh; \
 	    scripts/clients.sh load $(firstword $(PG)) $(ARGS)
 
-bench-shards: setup ## four shards beside one server, in the PostgreSQL of PG_CONFIG=..., which has postgres_fdw, as in ARGS="--chunks 10000"
+bench-shards: setup ## shards beside one server, in the PostgreSQL of PG_CONFIG=..., which has postgres_fdw, as in ARGS="--shards 2"
 	@$(ENV) pg_config=$${PG_CONFIG:-$$(tree_pg_config $(firstword $(PG)))}; PG_CONFIG=$$pg_config scripts/install.sh; \
 	    PG_RAG_PG_CONFIG=$$pg_config cargo bench --bench shards -- $(ARGS)
 

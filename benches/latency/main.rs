@@ -58,7 +58,7 @@ use postgres::{Client, Statement};
 use by_hand::{ByHand, Words};
 use cluster::Cluster;
 use report::{Report, Table, gain};
-use settings::{GraphPart, Settings};
+use settings::{GraphPart, SHARDS, Settings};
 use texts::Texts;
 
 /// What went wrong, in the words of whoever noticed.
@@ -72,6 +72,9 @@ fn main() -> Result<()> {
         eprintln!("{error}");
         std::process::exit(2);
     });
+    if settings.shards != SHARDS {
+        return Err("one server is asked here: leave --shards to bench-shards".into());
+    }
     let Some(folder) = sets::folder() else {
         println!("skipped: no judged data; set PG_RAG_DATA");
         return Ok(());

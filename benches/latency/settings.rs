@@ -2,6 +2,9 @@
 
 use lexopt::prelude::*;
 
+/// How many shards there are where nobody says so.
+pub const SHARDS: usize = 4;
+
 /// The command line.
 ///
 /// ```text
@@ -11,6 +14,7 @@ use lexopt::prelude::*;
 /// --graph        what a walk over a graph adds, at last
 /// --only-graph   and nothing else
 /// --dense N      each chunk of the graph names what so many passages name, 1, as a longer one would
+/// --shards N     how many shards there are, 4
 /// ```
 pub struct Settings {
     pub chunks: usize,
@@ -18,6 +22,7 @@ pub struct Settings {
     pub questions: usize,
     pub graph: GraphPart,
     pub dense: usize,
+    pub shards: usize,
 }
 
 /// Whether it is measured what a walk over a graph adds.
@@ -31,8 +36,14 @@ pub enum GraphPart {
 impl Settings {
     /// Reads the command line; `chunks` are as many as there are where it names no number.
     pub fn parse(chunks: usize) -> Result<Settings, lexopt::Error> {
-        let mut settings =
-            Settings { chunks, embedded: 20_000, questions: 300, graph: GraphPart::Off, dense: 1 };
+        let mut settings = Settings {
+            chunks,
+            embedded: 20_000,
+            questions: 300,
+            graph: GraphPart::Off,
+            dense: 1,
+            shards: SHARDS,
+        };
         let mut parser = lexopt::Parser::from_env();
         while let Some(argument) = parser.next()? {
             match argument {
@@ -43,6 +54,7 @@ impl Settings {
                 Long("graph") => settings.graph = GraphPart::Last,
                 Long("only-graph") => settings.graph = GraphPart::Alone,
                 Long("dense") => settings.dense = parser.value()?.parse()?,
+                Long("shards") => settings.shards = parser.value()?.parse()?,
                 Long("questions") => settings.questions = parser.value()?.parse()?,
                 other => return Err(other.unexpected()),
             }

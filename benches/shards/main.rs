@@ -1,12 +1,12 @@
 //! # What does a pipeline over shards cost, and does it find the same?
 //!
 //! ```text
-//! make bench-shards ARGS="[--chunks N] [--embedded N] [--questions N]"   50000 chunks a shard
+//! make bench-shards ARGS="[--shards N] [--chunks N] [--embedded N] [--questions N]"   50000 chunks in each of 4 shards
 //! ```
 //!
 //! The abstracts of scifact and other short passages become a pipeline of one database, and with the same texts and
-//! vectors a quarter each of four others, which a fifth one searches as shards. Hybrid and dense questions of
-//! scifact go to the one, to the five, and to each quarter by itself, in turns. Recall is the share of the ten nearest
+//! vectors a part each of others, which another one searches as shards. Hybrid and dense questions of
+//! scifact go to the one, to all shards, and to each shard by itself, in turns. Recall is the share of the ten nearest
 //! by an exact search that the ten of the mode `dense` have, and nDCG is that of the ten of a hybrid question by
 //! scifact's judgements.
 //!
@@ -55,8 +55,6 @@ use texts::Texts;
 /// What went wrong, in the words of whoever noticed.
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
-const SHARDS: usize = 4;
-
 /// Questions asked before the clock runs, so that all is loaded and in memory.
 const WARM_UP: usize = 20;
 
@@ -74,9 +72,9 @@ fn main() -> Result<()> {
         eprintln!("{error}");
         std::process::exit(2);
     });
-    if settings.graph != GraphPart::Off || settings.dense != 1 {
+    if settings.graph != GraphPart::Off || settings.dense != 1 || settings.shards == 0 {
         return Err(
-            "a pipeline over shards has no graph: leave --graph and --dense to bench-latency"
+            "a pipeline over shards has some, and no graph: leave --graph and --dense to bench-latency"
                 .into(),
         );
     }
@@ -98,17 +96,17 @@ fn main() -> Result<()> {
     let mut passages: Vec<String> =
         set.documents.iter().map(|[_, title, text]| format!("{title}. {text}")).collect();
     let judged = judged(&set, settings.questions);
-    let whole = (settings.chunks * SHARDS).max(passages.len());
+    let whole = (settings.chunks * settings.shards).max(passages.len());
     passages.extend(Texts::read(&folder, whole - passages.len())?.passages);
     let started = Instant::now();
-    fill(&cluster, &passages, settings.embedded.max(set.documents.len()))?;
+    fill(&cluster, &passages, settings.embedded.max(set.documents.len()), settings.shards)?;
     report.note(&format!(
         "{} rows, {} of them judged, made in {:.0} s",
         passages.len(),
         set.documents.len(),
         started.elapsed().as_secs_f64()
     ));
-    let sides = measure(&cluster, &judged)?;
+    let sides = measure(&cluster, &judged, settings.shards)?;
     show(&sides, &mut report);
     Ok(())
 }
@@ -126,17 +124,19 @@ fn judged(set: &Set, count: usize) -> Vec<Judged> {
     judged.filter(|it| !it.relevant.is_empty()).take(WARM_UP + count).collect()
 }
 
-/// All rows in the database `one`, each a quarter in `shard0` to `shard3`, and the pipeline over these in `postgres`.
-fn fill(cluster: &Cluster, passages: &[String], embedded: usize) -> Result<()> {
+/// All rows in the database `one`, a part of them each in `shard0`, `shard1` and so on, and the pipeline over these in
+/// `postgres`.
+fn fill(cluster: &Cluster, passages: &[String], embedded: usize, shards: usize) -> Result<()> {
     let mut client = cluster.connect();
     client.batch_execute("CREATE DATABASE one")?;
     let mut one = cluster.connect_to("one");
     one.batch_execute("CREATE EXTENSION pg_rag CASCADE")?;
     tables::fill(&mut one, passages, embedded)?;
     client.batch_execute("CREATE EXTENSION pg_rag CASCADE; CREATE EXTENSION postgres_fdw")?;
-    for shard in 0..SHARDS {
+    for shard in 0..shards {
         client.batch_execute(&format!("CREATE DATABASE shard{shard}"))?;
-        copy(&mut one, &mut cluster.connect_to(&format!("shard{shard}")), shard)?;
+        let part = format!("% {shards} = {shard}");
+        copy(&mut one, &mut cluster.connect_to(&format!("shard{shard}")), &part)?;
         client.batch_execute(&format!(
             "CREATE SERVER shard{shard} FOREIGN DATA WRAPPER postgres_fdw
                  OPTIONS (host '{}', dbname 'shard{shard}', extensions 'vector, pg_rag');
@@ -144,14 +144,14 @@ fn fill(cluster: &Cluster, passages: &[String], embedded: usize) -> Result<()> {
             cluster.socket()
         ))?;
     }
-    let names: Vec<String> = (0..SHARDS).map(|shard| format!("shard{shard}.doc")).collect();
+    let names: Vec<String> = (0..shards).map(|shard| format!("shard{shard}.doc")).collect();
     let create = "SELECT rag_create_pipeline(name => 'doc', shards => $1)";
     client.query_one(create, &[&names])?;
     Ok(())
 }
 
-/// Copies the rows and chunks of a shard.
-fn copy(one: &mut Client, shard: &mut Client, number: usize) -> Result<()> {
+/// Copies the rows and chunks of a shard, for whose key `part` holds.
+fn copy(one: &mut Client, shard: &mut Client, part: &str) -> Result<()> {
     shard.batch_execute(
         "CREATE EXTENSION pg_rag CASCADE;
          CREATE TABLE doc (id integer PRIMARY KEY, body text NOT NULL);
@@ -160,9 +160,9 @@ fn copy(one: &mut Client, shard: &mut Client, number: usize) -> Result<()> {
     shard.batch_execute("CALL rag_run('doc')")?;
     let indexes = tables::drop_indexes(shard)?;
     for (from, to) in [
-        (format!("SELECT * FROM doc WHERE id % {SHARDS} = {number}"), "doc".to_owned()),
+        (format!("SELECT * FROM doc WHERE id {part}"), "doc".to_owned()),
         (
-            format!("SELECT {COLUMNS} FROM doc_rag_chunks WHERE source_id % {SHARDS} = {number}"),
+            format!("SELECT {COLUMNS} FROM doc_rag_chunks WHERE source_id {part}"),
             format!("doc_rag_chunks ({COLUMNS})"),
         ),
     ] {
@@ -235,14 +235,14 @@ fn ndcg(found: &[String], relevant: &HashSet<String>) -> f64 {
 }
 
 /// All sides take turns with each question.
-fn measure(cluster: &Cluster, judged: &[Judged]) -> Result<Vec<Side>> {
+fn measure(cluster: &Cluster, judged: &[Judged], shards: usize) -> Result<Vec<Side>> {
     let mut exact = Side::start(cluster, "exact", "one")?;
     exact.client.batch_execute("SET enable_indexscan = off")?;
     let mut sides = vec![
         Side::start(cluster, "one server", "one")?,
-        Side::start(cluster, "four shards", "postgres")?,
+        Side::start(cluster, &format!("{shards} shards"), "postgres")?,
     ];
-    for shard in 0..SHARDS {
+    for shard in 0..shards {
         let name = format!("shard{shard}");
         sides.push(Side::start(cluster, &name, &name)?);
     }

@@ -34,31 +34,41 @@ STRICT IMMUTABLE PARALLEL SAFE COST 1000
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_shard_statistics_wrapper';
 COMMENT ON FUNCTION rag.shard_statistics IS 'how frequent words are in a pipeline of this database: its chunks, the sum of their lengths, and of each word in how many it is';
 
--- What another database reads of a pipeline.
+-- IMMUTABLE for the same reason.
+CREATE FUNCTION rag.shard_candidates(pipeline integer, database bigint, view jsonb, request bytea) RETURNS bytea
+STRICT IMMUTABLE COST 10000
+LANGUAGE c AS 'MODULE_PATHNAME', 'rag_shard_candidates_wrapper';
+COMMENT ON FUNCTION rag.shard_candidates IS 'which chunks of a pipeline of this database, as its view shows them, are candidates for a question that another database asks; request and result are in a form of pg_rag''s own';
+
+-- What another database reads of a pipeline. Each question reads `id`, `name`, `model` and `database`: what only the making
+-- of a pipeline over shards reads is computed in the list of columns, from which PostgreSQL leaves it out.
 CREATE VIEW rag.pipeline_as_shard WITH (security_barrier = true) AS
-SELECT p.id, p.name, rag.database_number() AS database, n.nspname::text AS schema, c.relname::text AS view,
-       p.model, m.dimension, m.digest, p.config, p.key_columns, t.columns,
-       v.nspname::text AS vector_schema, e.extversion AS version
+SELECT p.id, p.name, rag.database_number() AS database,
+       (SELECT n.nspname::text FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+        WHERE c.oid = p.view::oid) AS schema,
+       (SELECT c.relname::text FROM pg_catalog.pg_class AS c WHERE c.oid = p.view::oid) AS view,
+       p.model,
+       (SELECT m.dimension FROM rag.model AS m WHERE m.name = p.model) AS dimension,
+       (SELECT m.digest FROM rag.model AS m WHERE m.name = p.model) AS digest,
+       p.config, p.key_columns,
+       (SELECT pg_catalog.jsonb_agg(pg_catalog.jsonb_build_array(
+                   a.attname, pg_catalog.format_type(y.oid, -1)) ORDER BY a.attnum)
+        FROM pg_catalog.pg_attribute AS a
+        CROSS JOIN LATERAL (
+            -- A domain, which may be over another one, is what it is made of; and -1 says that a character has any length.
+            WITH RECURSIVE base AS (
+                SELECT b.oid, b.typbasetype FROM pg_catalog.pg_type AS b WHERE b.oid = a.atttypid
+                UNION ALL
+                SELECT b.oid, b.typbasetype FROM base JOIN pg_catalog.pg_type AS b ON b.oid = base.typbasetype)
+            SELECT base.oid FROM base WHERE base.typbasetype = 0::oid) AS y
+        WHERE a.attrelid = p.view::oid AND a.attnum > 0 AND NOT a.attisdropped) AS columns,
+       (SELECT v.nspname::text FROM pg_catalog.pg_extension AS x JOIN pg_catalog.pg_namespace AS v ON v.oid = x.extnamespace
+        WHERE x.extname = 'vector') AS vector_schema,
+       (SELECT e.extversion FROM pg_catalog.pg_extension AS e WHERE e.extname = 'pg_rag') AS version
 FROM rag.pipeline AS p
-JOIN pg_catalog.pg_class AS c ON c.oid = p.view::oid
-JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
-LEFT JOIN rag.model AS m ON m.name = p.model
-LEFT JOIN pg_catalog.pg_extension AS e ON e.extname = 'pg_rag'
-LEFT JOIN (pg_catalog.pg_extension AS x JOIN pg_catalog.pg_namespace AS v ON v.oid = x.extnamespace) ON x.extname = 'vector'
-CROSS JOIN LATERAL (
-    SELECT pg_catalog.jsonb_agg(pg_catalog.jsonb_build_array(
-               a.attname, pg_catalog.format_type(y.oid, -1)) ORDER BY a.attnum) AS columns
-    FROM pg_catalog.pg_attribute AS a
-    CROSS JOIN LATERAL (
-        -- A domain, which may be over another one, is what it is made of; and -1 says that a character has any length.
-        WITH RECURSIVE base AS (
-            SELECT b.oid, b.typbasetype FROM pg_catalog.pg_type AS b WHERE b.oid = a.atttypid
-            UNION ALL
-            SELECT b.oid, b.typbasetype FROM base JOIN pg_catalog.pg_type AS b ON b.oid = base.typbasetype)
-        SELECT base.oid FROM base WHERE base.typbasetype = 0::oid) AS y
-    WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped) AS t
 WHERE p.name IS NOT NULL
   AND NOT EXISTS (SELECT FROM rag.shard AS s WHERE s.pipeline = p.id)
+  AND EXISTS (SELECT FROM pg_catalog.pg_class AS c WHERE c.oid = p.view::oid)
   AND (pg_catalog.has_table_privilege(p.source, 'SELECT')
        OR pg_catalog.has_any_column_privilege(p.source, 'SELECT'));
 COMMENT ON VIEW rag.pipeline_as_shard IS 'pipelines as another database sees them that searches them as shards';

@@ -7,38 +7,24 @@
 --
 -- The scan may find a row late and out of order: so the order is by a sum, which no index promises.
 SELECT d.chunk_id, 1 OPERATOR(pg_catalog.-) d.distance AS similarity, {score} AS score, {words} AS words
-FROM ({found}) AS d
-ORDER BY d.distance OPERATOR(pg_catalog.+) 0::pg_catalog.float8, d.chunk_id
-
--- name: dense_found
--- What `dense` ranks, of one relation.
-SELECT {chunk_id}, {tsv}, v.embedding OPERATOR({vector}.<=>) $1 AS distance
+FROM (SELECT v.chunk_id, v.tsv, v.embedding OPERATOR({vector}.<=>) $1 AS distance
       FROM {view} AS v
       WHERE {filter}
       ORDER BY v.embedding OPERATOR({vector}.<=>) $1
-      LIMIT {limit}
+      LIMIT $4) AS d
+ORDER BY d.distance OPERATOR(pg_catalog.+) 0::pg_catalog.float8, d.chunk_id
 
 -- name: lexical
 -- The texts that hold most of the words: chunk, cosine similarity, how well the words match, the words.
 -- Parameters as in `dense`. The order is that of the index rag_bm25.
 SELECT l.chunk_id, 1 OPERATOR(pg_catalog.-) (l.embedding OPERATOR({vector}.<=>) $1) AS similarity, OPERATOR(pg_catalog.-) l.distance AS score,
        {words} AS words
-FROM ({found}) AS l
-ORDER BY l.distance, l.chunk_id
-
--- name: lexical_found
--- What `lexical` ranks, of one relation.
-SELECT {chunk_id}, {embedding}, v.tsv, {distance} AS distance
+FROM (SELECT v.chunk_id, v.embedding, v.tsv, {distance} AS distance
       FROM {view} AS v
       WHERE v.tsv OPERATOR(pg_catalog.@@) $2::pg_catalog.text::pg_catalog.tsquery AND {filter}
       ORDER BY distance
-      LIMIT {limit}
-
--- name: similarities
--- $1: the question's vector, $2: keys of chunks.
-SELECT v.chunk_id, 1 OPERATOR(pg_catalog.-) (v.embedding OPERATOR({vector}.<=>) $1)
-FROM {view} AS v
-WHERE v.chunk_id OPERATOR(pg_catalog.=) ANY ($2)
+      LIMIT $4) AS l
+ORDER BY l.distance, l.chunk_id
 
 -- name: lexical_unindexed
 -- As `lexical`, for a chunk table without a rag_bm25 index.
@@ -134,7 +120,7 @@ CASE WHEN v.{column}::pg_catalog.text OPERATOR(pg_catalog.~) '[0-9]{digits}'
 {document} OPERATOR({rag}.<@>) ROW($5::pg_catalog.oid, $2::pg_catalog.text::pg_catalog.tsquery)::{rag}.rag_bm25_query
 
 -- name: text_distance_by_given
--- $6: the statistics of all shards.
+-- $6: the statistics, those of all shards.
 {document} OPERATOR(rag.<@>) ROW(NULL::pg_catalog.regclass, $2::pg_catalog.text::pg_catalog.tsquery, $6::pg_catalog.float8[])::rag.bm25_weighted_query
 
 -- name: text_rank
@@ -142,24 +128,6 @@ pg_catalog.ts_rank({document}, $2::pg_catalog.text::pg_catalog.tsquery, 1)::pg_c
 
 -- name: text_score
 OPERATOR(pg_catalog.-) ({distance})
-
--- name: chunk_id
-v.chunk_id
-
--- name: chunk_id_of_shard
-(v.chunk_id OPERATOR(pg_catalog.+) {offset}::bigint)::bigint AS chunk_id
-
--- name: tsv
-v.tsv
-
--- name: tsv_none
-NULL::pg_catalog.tsvector AS tsv
-
--- name: embedding
-v.embedding
-
--- name: embedding_unused
-NULL::{vector}.vector AS embedding
 
 -- name: words
 {candidate}.tsv

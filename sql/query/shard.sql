@@ -1,11 +1,13 @@
 -- Pipelines over shards: pipelines of other databases, read over postgres_fdw.
 
 -- name: of
--- $1: pipeline. Its shards: number, server, pipeline there, and the two foreign tables, each by its OID and its
--- qualified name; NULL where a table is not there.
+-- $1: pipeline. Its shards: number, server, pipeline there, the two foreign tables, each by its OID and its
+-- qualified name, and schema and name of the view there; NULL where a table is not there.
 SELECT s.number, f.srvname::pg_catalog.text, s.remote,
        c.oid, pg_catalog.quote_ident(n.nspname) OPERATOR(pg_catalog.||) '.' OPERATOR(pg_catalog.||) pg_catalog.quote_ident(c.relname),
-       d.oid, pg_catalog.quote_ident(m.nspname) OPERATOR(pg_catalog.||) '.' OPERATOR(pg_catalog.||) pg_catalog.quote_ident(d.relname)
+       d.oid, pg_catalog.quote_ident(m.nspname) OPERATOR(pg_catalog.||) '.' OPERATOR(pg_catalog.||) pg_catalog.quote_ident(d.relname),
+       (SELECT o.option_value FROM pg_catalog.pg_options_to_table(t.ftoptions) AS o WHERE o.option_name OPERATOR(pg_catalog.=) 'schema_name'),
+       (SELECT o.option_value FROM pg_catalog.pg_options_to_table(t.ftoptions) AS o WHERE o.option_name OPERATOR(pg_catalog.=) 'table_name')
 FROM rag.shard AS s
 LEFT JOIN pg_catalog.pg_foreign_table AS t ON t.ftrelid OPERATOR(pg_catalog.=) s.relation::pg_catalog.oid
 LEFT JOIN pg_catalog.pg_foreign_server AS f ON f.oid OPERATOR(pg_catalog.=) t.ftserver
@@ -152,35 +154,33 @@ AND EXISTS (
     (SELECT r.grantee, r.column_name FROM readers AS r WHERE r.oid OPERATOR(pg_catalog.=) f.oid
      EXCEPT SELECT r.grantee, r.column_name FROM readers AS r WHERE r.oid OPERATOR(pg_catalog.=) p.view::pg_catalog.oid))
 
--- name: statistics
--- $1: the words of a question as a tsquery. How frequent they are in each shard, and by which model it is embedded.
--- The shards compute it at the same time.
+-- name: of_all
+-- What each shard says. They compute it at the same time: a scan that leaves columns out is not asynchronous, so branches
+-- give what they group by, too.
 WITH u AS MATERIALIZED (
 {branches}
 )
-SELECT u.number, u.model, u.counted FROM u
+SELECT u.* FROM u
 
 -- name: statistics_branch
--- What is grouped by is given, too: a scan that leaves columns out is not asynchronous.
+-- $1: the words of a question as a tsquery. How frequent they are in a shard, and by which model it is embedded.
 (SELECT {number}::integer AS number, d.model, rag.shard_statistics(d.id, d.database, $1::pg_catalog.text::pg_catalog.tsquery) AS counted,
         d.id, d.database
  FROM {table} AS d
  WHERE d.name OPERATOR(pg_catalog.=) {remote}
  GROUP BY d.id, d.model, d.database)
 
--- name: model_branch
--- As `statistics_branch`, for a question without words.
-(SELECT {number}::integer AS number, d.model, ARRAY[]::pg_catalog.float8[] AS counted
+-- name: candidates_branch
+-- $1: a request. What a shard puts forward for it, and by which model it is embedded. The view is in JSON, since a
+-- text of ours has a collation, for which postgres_fdw would call the function here.
+(SELECT {number}::integer AS number, d.model, rag.shard_candidates(d.id, d.database, {view}::pg_catalog.jsonb, $1) AS found, d.id, d.database
  FROM {table} AS d
- WHERE d.name OPERATOR(pg_catalog.=) {remote})
+ WHERE d.name OPERATOR(pg_catalog.=) {remote}
+ GROUP BY d.id, d.model, d.database)
 
--- name: found
--- What all shards put forward, $7 each at most. They are asked at the same time: a scan of a UNION ALL that is not to be sorted is
--- asynchronous, and one that is sorted is not, so it is kept and sorted afterwards.
-WITH u AS MATERIALIZED (
-{branches}
-)
-SELECT u.* FROM u ORDER BY u.distance LIMIT $4
+-- name: words
+-- $1: the key of a chunk, in a list. Its words.
+SELECT v.tsv FROM {view} AS v
 
 -- name: chunks
 -- The chunks with some keys, which have the number of their shard in them. Each shard is asked for its own alone.

@@ -154,7 +154,7 @@ const WITHOUT_MODEL: &[&str] = &[
 ];
 
 /// Functions of pg_rag's that read pipelines although they are marked as immutable, by symbol.
-const READ_PIPELINES: &[&str] = &["rag_shard_statistics_wrapper"];
+const READ_PIPELINES: &[&str] = &["rag_shard_candidates_wrapper", "rag_shard_statistics_wrapper"];
 
 /// Settings that a function may change while it runs: they decide how names and values are read and written,
 /// and none of them how much may be used.

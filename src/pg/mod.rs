@@ -53,7 +53,6 @@ pub extern "C-unwind" fn _PG_init() {
     index::hnsw::register_scan_nodes();
     #[cfg(feature = "pg18")]
     index::explain::register();
-    question::search::register_row_estimates();
     processes::supervisor::register_at_boot();
     processes::launcher::register_at_boot();
 }

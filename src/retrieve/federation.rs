@@ -13,7 +13,7 @@
 use std::collections::HashMap;
 
 use super::fusion::{FusedCandidate, fuse, score_by_place};
-use super::proximity::{ClosenessTexts, IndexedText};
+use super::proximity::{CandidateTexts, Closeness};
 use super::{Passage, RetrieveOptions};
 
 /// What one pipeline has found.
@@ -72,15 +72,15 @@ fn grades(lists: &[FederatedList]) -> Vec<Vec<f64>> {
 }
 
 /// Where nothing is known of the texts.
-struct NoText;
+struct NoTexts;
 
-impl IndexedText for NoText {
-    fn places(&self, _: &[u8]) -> Vec<u16> {
-        Vec::new()
+impl CandidateTexts for NoTexts {
+    fn closeness(&self, _: i64) -> Closeness {
+        Closeness::default()
     }
 
-    fn opening(&self, _: u16) -> Vec<(u16, &[u8])> {
-        Vec::new()
+    fn names(&self, _: i64, _: i64) -> bool {
+        false
     }
 }
 
@@ -112,8 +112,7 @@ fn evidence(lists: &[FederatedList]) -> Vec<Vec<f64>> {
 fn scores(pool: &[FusedCandidate]) -> HashMap<i64, f64> {
     let dense = best_first(pool, |it| it.similarity);
     let lexical = best_first(pool, |it| it.lexical.filter(|score| *score > 0.0));
-    let texts = ClosenessTexts::<NoText>::default();
-    let mut fused = fuse(&dense, &lexical, &texts, &RetrieveOptions::default());
+    let mut fused = fuse(&dense, &lexical, &NoTexts, &RetrieveOptions::default());
     if dense.is_empty() {
         // Scores of words alone would tell how frequent these are in texts that the caller does not see.
         score_by_place(&mut fused);

@@ -20,8 +20,10 @@
 
 use std::collections::HashMap;
 
+use serde::{Deserialize, Serialize};
+
 use super::options::{Fusion, Normalize, RetrieveOptions};
-use super::proximity::{ClosenessTexts, IndexedText};
+use super::proximity::CandidateTexts;
 
 /// What a first place is worth in [`Fusion::Combined`] is 1 / (1 + 1 / this); a standard
 /// deviation of the scores is worth 1.
@@ -39,7 +41,7 @@ const PAIRS: f64 = 0.1;
 const NAMED: f64 = 0.5;
 
 /// A chunk that a side puts forward.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FusedCandidate {
     /// Primary key of the chunk.
     pub chunk_id: i64,
@@ -69,10 +71,10 @@ pub struct Candidate {
 ///
 /// Where one side found nothing or was not asked, the score is that of the other.
 #[must_use]
-pub fn fuse<T: IndexedText>(
+pub fn fuse<T: CandidateTexts>(
     dense: &[FusedCandidate],
     lexical: &[FusedCandidate],
-    texts: &ClosenessTexts<T>,
+    texts: &T,
     options: &RetrieveOptions,
 ) -> Vec<Candidate> {
     let mut candidates = union(dense, lexical);
@@ -182,10 +184,10 @@ fn unknown(lexical: &[FusedCandidate], options: &RetrieveOptions) -> f64 {
 }
 
 /// Places and scores, how close the words of the question are, and what the best text names.
-fn combined<T: IndexedText>(
+fn combined<T: CandidateTexts>(
     candidates: &[Candidate],
     lexical: &[FusedCandidate],
-    texts: &ClosenessTexts<T>,
+    texts: &T,
     options: &RetrieveOptions,
 ) -> Vec<f64> {
     let places = places(candidates, COMBINED_K);
@@ -202,11 +204,7 @@ fn combined<T: IndexedText>(
 }
 
 /// What the best text names comes earlier, but not before it.
-fn raise_named<T: IndexedText>(
-    candidates: &[Candidate],
-    scores: &mut [f64],
-    texts: &ClosenessTexts<T>,
-) {
+fn raise_named<T: CandidateTexts>(candidates: &[Candidate], scores: &mut [f64], texts: &T) {
     let best = scores
         .iter()
         .zip(candidates)
@@ -255,6 +253,7 @@ fn moments(values: &[f64]) -> (f64, f64) {
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::proximity::ClosenessTexts;
     use super::super::proximity::tests::{Plain, texts};
     use super::*;
 

@@ -9,7 +9,8 @@
 //! the question's words stand in a text; [`merge`] makes one list of what several lookups found,
 //! [`walked`] adds what a walk over the graph came to, [`rank`] has age count and leaves out what says nothing new
 //! ([`diversity`]), and [`expansion`] puts the text around each chunk back. [`lead`] finds what
-//! one goes on with that begins in the middle of a table. [`federation`] makes one list of what several pipelines found.
+//! one goes on with that begins in the middle of a table. [`federation`] makes one list of what several pipelines found,
+//! and [`shard_search`] of what the shards of one did.
 
 pub mod diversity;
 pub mod expansion;
@@ -21,6 +22,7 @@ pub mod merge;
 pub mod options;
 pub mod proximity;
 pub mod rank;
+pub mod shard_search;
 pub mod shingles;
 pub mod value;
 pub mod walked;

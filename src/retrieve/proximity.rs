@@ -17,11 +17,19 @@
 
 use std::collections::HashMap;
 
+use serde::{Deserialize, Serialize};
+
 /// Words that stand within so many places of each other stand together: a sentence or two.
 const TOGETHER: u16 = 30;
 
 /// What a text is about stands in so many places at its beginning.
 const OPENING: u16 = 6;
+
+/// Words at the beginning of a text that are sent. Several may have one place.
+const MOST_OPENING: usize = 64;
+
+/// Places that a text can have: a tsvector has at most 1 MB, and a word takes four bytes and two more for each place.
+const MOST_PLACES: usize = 1 << 19;
 
 /// Words of a question that are looked for, the first ones. A text that is asked as a question has
 /// more of them, but no order of its own that another one would share.
@@ -40,7 +48,8 @@ pub trait IndexedText {
 }
 
 /// The words of a question.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Vec<(u16, Vec<u8>)>", into = "Vec<(u16, Vec<u8>)>")]
 pub struct QuestionTerms {
     /// Each with its place, by places.
     words: Vec<(u16, Vec<u8>)>,
@@ -60,8 +69,20 @@ impl QuestionTerms {
     }
 }
 
+impl From<Vec<(u16, Vec<u8>)>> for QuestionTerms {
+    fn from(words: Vec<(u16, Vec<u8>)>) -> Self {
+        QuestionTerms::new(words)
+    }
+}
+
+impl From<QuestionTerms> for Vec<(u16, Vec<u8>)> {
+    fn from(terms: QuestionTerms) -> Self {
+        terms.words
+    }
+}
+
 /// How close the words of a question are in a text; each from 0 to 1.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Closeness {
     /// Share of the question's words that stand together somewhere.
     pub together: f64,
@@ -69,7 +90,16 @@ pub struct Closeness {
     pub pairs: f64,
 }
 
-/// What is known of the texts of candidates.
+/// What the fusion asks of the texts of candidates.
+pub trait CandidateTexts {
+    /// How close the words of the question are in a chunk's text; 0 where that is not known.
+    fn closeness(&self, chunk_id: i64) -> Closeness;
+
+    /// Whether the text of the chunk `best` names what that of another is about.
+    fn names(&self, best: i64, other: i64) -> bool;
+}
+
+/// The texts of candidates.
 #[derive(Debug)]
 pub struct ClosenessTexts<T> {
     /// The words that are looked for.
@@ -84,19 +114,115 @@ impl<T> Default for ClosenessTexts<T> {
     }
 }
 
-impl<T: IndexedText> ClosenessTexts<T> {
-    /// How close the words are in a chunk's text; 0 where that is not known.
-    #[must_use]
-    pub fn closeness(&self, chunk_id: i64) -> Closeness {
+impl<T: IndexedText> CandidateTexts for ClosenessTexts<T> {
+    fn closeness(&self, chunk_id: i64) -> Closeness {
         self.of.get(&chunk_id).map_or_else(Closeness::default, |it| closeness(&self.question, it))
     }
 
-    /// Whether the text of the chunk `best` names what that of another is about.
-    #[must_use]
-    pub fn names(&self, best: i64, other: i64) -> bool {
+    fn names(&self, best: i64, other: i64) -> bool {
         match (self.of.get(&best), self.of.get(&other)) {
             (Some(of_best), Some(of_other)) if best != other => {
-                names(&self.question, of_best, of_other)
+                names(&self.question, of_best, of_other.opening(OPENING))
+            }
+            _ => false,
+        }
+    }
+}
+
+/// The words of a text with their places, for a reader who does not have the text.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(from = "Vec<(Vec<u8>, u16)>")]
+pub struct PlacedWords(
+    /// By words, and those of one word by places.
+    Vec<(Vec<u8>, u16)>,
+);
+
+impl From<Vec<(Vec<u8>, u16)>> for PlacedWords {
+    fn from(mut words: Vec<(Vec<u8>, u16)>) -> Self {
+        words.sort_unstable();
+        PlacedWords(words)
+    }
+}
+
+impl PlacedWords {
+    /// The words of `text`.
+    #[must_use]
+    pub fn new<T: IndexedText>(text: &T) -> PlacedWords {
+        let words = text.opening(u16::MAX).into_iter();
+        words.map(|(place, word)| (word.to_vec(), place)).collect::<Vec<_>>().into()
+    }
+
+    /// Whether it can be the words of a text: no tsvector has more.
+    #[must_use]
+    pub fn is_plausible(&self) -> bool {
+        self.0.len() <= MOST_PLACES
+    }
+}
+
+impl IndexedText for PlacedWords {
+    fn places(&self, word: &[u8]) -> Vec<u16> {
+        let first = self.0.partition_point(|(own, _)| &own[..] < word);
+        let same = self.0[first..].iter().take_while(|(own, _)| own == word);
+        same.map(|(_, place)| *place).collect()
+    }
+
+    fn opening(&self, last: u16) -> Vec<(u16, &[u8])> {
+        let all = self.0.iter().filter(|(_, place)| *place <= last);
+        all.map(|(word, place)| (*place, &word[..])).collect()
+    }
+}
+
+/// How a text matches a question, for a reader who does not have the text.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MatchedText {
+    /// How close the question's words are in it.
+    closeness: Closeness,
+    /// The words that it begins with, each with its place.
+    opening: Vec<(u16, Vec<u8>)>,
+}
+
+impl MatchedText {
+    /// How `text` matches `question`.
+    #[must_use]
+    pub fn new<T: IndexedText>(question: &QuestionTerms, text: &T) -> MatchedText {
+        let mut opening = text.opening(OPENING);
+        opening.sort_unstable();
+        let opening = opening.into_iter().take(MOST_OPENING);
+        MatchedText {
+            closeness: closeness(question, text),
+            opening: opening.map(|(place, word)| (place, word.to_vec())).collect(),
+        }
+    }
+
+    /// Whether it can be what [`new`](Self::new) makes.
+    #[must_use]
+    pub fn is_plausible(&self) -> bool {
+        let shares = [self.closeness.together, self.closeness.pairs];
+        self.opening.len() <= MOST_OPENING && shares.iter().all(|it| (0.0..=1.0).contains(it))
+    }
+}
+
+/// The texts of candidates, of which only the best is at hand.
+#[derive(Debug)]
+pub struct RemoteTexts {
+    /// The words that are looked for.
+    pub question: QuestionTerms,
+    /// How texts match, by the keys of their chunks.
+    pub of: HashMap<i64, MatchedText>,
+    /// The key of the best chunk, and its text; `None` where it is not known yet, and then it names no other.
+    pub best: Option<(i64, PlacedWords)>,
+}
+
+impl CandidateTexts for RemoteTexts {
+    fn closeness(&self, chunk_id: i64) -> Closeness {
+        self.of.get(&chunk_id).map_or_else(Closeness::default, |it| it.closeness)
+    }
+
+    fn names(&self, best: i64, other: i64) -> bool {
+        match (&self.best, self.of.get(&other)) {
+            (Some((chunk_id, text)), Some(of_other)) if *chunk_id == best && best != other => {
+                let opening = of_other.opening.iter().map(|(place, word)| (*place, &word[..]));
+                names(&self.question, text, opening.collect())
             }
             _ => false,
         }
@@ -151,12 +277,15 @@ fn most_together(places: &[Vec<u16>]) -> usize {
     most
 }
 
-/// Whether `best` has a pair of neighbours of the opening of `other` that is not the question's.
+/// Whether `best` has a pair of neighbours of the `opening` of another text that is not the question's.
 ///
 /// What has all of them is the text before, of which the other repeats the end; and what both begin
 /// with is the title of a document or the heading that they are under.
-fn names<T: IndexedText>(question: &QuestionTerms, best: &T, other: &T) -> bool {
-    let mut opening = other.opening(OPENING);
+fn names<T: IndexedText>(
+    question: &QuestionTerms,
+    best: &T,
+    mut opening: Vec<(u16, &[u8])>,
+) -> bool {
     opening.sort_unstable();
     let own = best.opening(OPENING);
     let (mut repeats, mut names) = (true, false);

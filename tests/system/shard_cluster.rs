@@ -12,8 +12,10 @@ use super::cluster::Cluster;
 /// A database of a shard, or of all rows.
 const SHARD: &str = "
     CREATE EXTENSION pg_rag CASCADE;
-    CREATE TABLE docs (id integer PRIMARY KEY, body text, lang text);
-    SELECT rag_create_pipeline('docs', 'body', metadata => ARRAY['lang'], refresh => 'sync',
+    CREATE TABLE docs (id integer PRIMARY KEY, body text, lang text,
+                       day date GENERATED ALWAYS AS ('2026-01-01'::date + id) STORED,
+                       at timestamptz GENERATED ALWAYS AS (to_timestamp(1767225600 + id * 3600)) STORED);
+    SELECT rag_create_pipeline('docs', 'body', metadata => ARRAY['lang', 'day', 'at'], refresh => 'sync',
                                chunking => '{\"max_tokens\": 64}');";
 
 pub const SHARDS: [&str; 3] = ["s1", "s2", "s3"];

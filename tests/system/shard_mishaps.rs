@@ -231,3 +231,61 @@ fn words_are_counted_for_those_who_may_read_them() {
     shard.batch_execute(counted).unwrap();
     assert!(!found(&mut cluster.connect(), QUESTIONS[0], "lexical", "{}").is_empty());
 }
+
+#[test]
+fn pipelines_that_exchange_their_names_are_not_mixed_up() {
+    let Some(cluster) = sharded(&[]) else { return };
+    let mut shard = cluster.connect_to("s1");
+    shard
+        .batch_execute(
+            "CREATE TABLE others (id integer PRIMARY KEY, body text, lang text, day date, at timestamptz);
+             INSERT INTO others VALUES (1, 'Visitors park in the cellar.', 'en');
+             SELECT rag_create_pipeline('others', 'body', metadata => ARRAY['lang', 'day', 'at'], refresh => 'sync');
+             SELECT rag_alter_pipeline('docs', name => 'old');
+             SELECT rag_alter_pipeline('others', name => 'docs')",
+        )
+        .unwrap();
+    let mut client = cluster.connect();
+    for mode in ["dense", "lexical", "hybrid"] {
+        let ask =
+            format!("SELECT * FROM rag_retrieve('Where do visitors park?', mode => '{mode}')");
+        let parts = ["42704", "does not show the chunks of pipeline \"docs\""];
+        assert_fails(&mut client, &ask, &parts);
+    }
+    client
+        .batch_execute(
+            "SELECT rag_alter_pipeline('house', shards => ARRAY['s1.docs', 's2.docs', 's3.docs'])",
+        )
+        .unwrap();
+    let rest = found(&mut client, QUESTIONS[0], "hybrid", "{}");
+    assert!(rest[0].1.contains("in the cellar"), "{rest:?}");
+}
+
+#[test]
+fn a_shard_that_expects_another_request_is_there() {
+    let Some(cluster) = sharded(&[]) else { return };
+    cluster
+        .connect_to("s1")
+        .batch_execute(
+            "ALTER FUNCTION rag.shard_candidates RENAME TO candidates;
+             CREATE FUNCTION rag.shard_candidates(pipeline integer, database bigint, view jsonb, request bytea)
+             RETURNS bytea LANGUAGE sql IMMUTABLE AS
+                 $$ SELECT rag.candidates(pipeline, database, view, '\\x00' || request) $$",
+        )
+        .unwrap();
+    let mut client = cluster.connect();
+    let parts = ["55000", "cannot read a request for candidates", "same version"];
+    assert_fails(&mut client, "SELECT * FROM rag_retrieve('Where do visitors park?')", &parts);
+    // It is not left out like one that does not answer.
+    assert_fails(&mut client, PARTIAL, &parts[..2]);
+    cluster
+        .connect_to("s1")
+        .batch_execute(
+            "CREATE OR REPLACE FUNCTION rag.shard_candidates(pipeline integer, database bigint, view jsonb, request bytea)
+             RETURNS bytea LANGUAGE sql IMMUTABLE AS
+                 $$ SELECT substr(rag.candidates(pipeline, database, view, request), 1, 9) $$",
+        )
+        .unwrap();
+    let parts = ["55000", "cannot read what shard \"s1.docs\" answers", "same version"];
+    assert_fails(&mut client, "SELECT * FROM rag_retrieve('Where do visitors park?')", &parts);
+}

@@ -9,10 +9,20 @@ use super::shard_cluster::{
 fn shards_find_what_one_server_finds() {
     let Some(cluster) = sharded(&[]) else { return };
     let (mut one, mut shards) = (cluster.connect_to("one"), cluster.connect());
+    for client in [&mut one, &mut shards] {
+        client.batch_execute("SET timezone = 'Asia/Tokyo'; SET datestyle = 'ISO, DMY'").unwrap();
+    }
     let options = [
         "{}",
         r#"{"retrieve": {"filter": {"lang": "de"}}}"#,
         r#"{"retrieve": {"filter": {"or": [{"lang": {"in": ["de", "fr"]}}, {"id": {"lt": 9}}]}}}"#,
+        // What a date is compared with depends on settings, so postgres_fdw would not send it.
+        r#"{"retrieve": {"filter": {"day": {"between": ["2026-01-05", "2026-01-20"]}}}}"#,
+        // Which moment this is depends on the caller's settings.
+        r#"{"retrieve": {"filter": {"at": {"between": ["01/01/2026 02:30", "01/01/2026 09:30"]}}}}"#,
+        r#"{"retrieve": {"candidates": 5, "fusion": "rrf"}}"#,
+        r#"{"retrieve": {"offset": 3, "candidates": 20}}"#,
+        r#"{"retrieve": {"closeness": false, "candidates": 3}}"#,
         r#"{"retrieve": {"neighbours": 1, "dedupe": 0.99, "per_source": 1}}"#,
         r#"{"retrieve": {"rewrite": "prf"}}"#,
     ];
@@ -26,7 +36,7 @@ fn shards_find_what_one_server_finds() {
                 };
                 assert_eq!(order(&got), order(&expected), "{question} {mode} {options}");
                 for ((_, _, got), (_, _, expected)) in got.iter().zip(&expected) {
-                    assert!((got - expected).abs() < 1e-4, "{question} {mode}: {got} {expected}");
+                    assert!((got - expected).abs() < 1e-9, "{question} {mode}: {got} {expected}");
                 }
             }
         }
@@ -54,14 +64,10 @@ fn all_shards_are_asked_at_the_same_time() {
         .split("duration:")
         .filter(|plan| plan.contains("Query Text: ") && plan.contains("WITH u AS"));
     let plans: Vec<&str> = asked.collect();
-    // The frequencies of words, the nearest vectors, and the best texts.
-    assert_eq!(plans.len(), 3, "{log}");
+    // The frequencies of words, and the candidates.
+    assert_eq!(plans.len(), 2, "{log}");
     for plan in &plans {
         assert_eq!(plan.matches("Async Foreign Scan").count(), SHARDS.len(), "{plan}");
-    }
-    for plan in &plans[1..] {
-        // A third of the candidates, and six standard deviations of it.
-        assert_eq!(plan.matches("LIMIT 68::bigint").count(), SHARDS.len(), "{plan}");
     }
 }
 

@@ -24,6 +24,10 @@ pub struct Shard {
     pub remote: String,
     /// The foreign table of its chunks.
     pub relation: Relation,
+    /// Schema of the view there that this table reads.
+    pub schema: String,
+    /// Name of that view.
+    pub view: String,
     /// The foreign table of what its server says of it.
     pub description: Relation,
 }
@@ -71,9 +75,10 @@ pub fn of(pipeline: &Pipeline) -> Result<Vec<Shard>> {
         let number: i32 = sql::required(row.get(1)?)?;
         let remote: String = sql::required(row.get(3)?)?;
         let tables = relation(row.get(4)?, row.get(5)?).zip(relation(row.get(6)?, row.get(7)?));
-        Ok(match row.get::<String>(2)?.zip(tables) {
-            Some((server, (relation, description))) => {
-                Ok(Shard { number, server, remote, relation, description })
+        let view = row.get::<String>(8)?.zip(row.get::<String>(9)?);
+        Ok(match row.get::<String>(2)?.zip(tables).zip(view) {
+            Some(((server, (relation, description)), (schema, view))) => {
+                Ok(Shard { number, server, remote, relation, schema, view, description })
             }
             None => Err(remote),
         })

@@ -27,7 +27,7 @@ pub use self::filter_sql::FilterSql;
 pub use self::narrowing::{Connections, Narrowing};
 pub use self::searched_pipeline::SearchedPipeline;
 use self::shards::SearchedShards;
-pub use self::shards::{database_number, own_statistics, register_row_estimates};
+pub use self::shards::{database_number, own_candidates, own_statistics};
 pub use self::sought::{ModelVector, SoughtQuestion};
 pub use self::statement::source_key;
 use self::statement::{StatementParts, Statements};

@@ -1,7 +1,7 @@
 //! Acting as another role, as index maintenance does.
 
 use std::cell::Cell;
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 
 use pgrx::prelude::*;
 
@@ -9,6 +9,9 @@ use crate::error::{Error, ErrorKind, Result};
 
 /// The role that owns what `initdb` makes.
 pub const SUPERUSER: pg_sys::Oid = pg_sys::Oid::from_u32(pg_sys::BOOTSTRAP_SUPERUSERID);
+
+/// Settings by which dates, times and intervals are read.
+const READING: [&CStr; 3] = [c"datestyle", c"intervalstyle", c"timezone"];
 
 /// Settings under which values of every type become the same text in every session. A changed row's
 /// key is read under the same ones (`capture/plain_text.rs`).
@@ -78,6 +81,29 @@ impl LocalSettings {
     /// Has values become the same text in every session.
     fn set_plain_text(&mut self) {
         PLAIN_TEXT.iter().for_each(|(name, value)| self.set(name, value));
+    }
+
+    /// The settings by which dates, times and intervals are read, with their values.
+    pub fn reading() -> Vec<(String, String)> {
+        let value = |name: &CStr| {
+            // SAFETY: settings of PostgreSQL's own, which anybody may read; the text is copied at once.
+            let value = unsafe { pg_sys::GetConfigOption(name.as_ptr(), false, false) };
+            // SAFETY: as above; of a setting that is there, it is no null pointer.
+            let value = unsafe { CStr::from_ptr(value) };
+            (name.to_string_lossy().into_owned(), value.to_string_lossy().into_owned())
+        };
+        READING.into_iter().map(value).collect()
+    }
+
+    /// Sets those of `settings` by which dates, times and intervals are read. An SQL error where a value is none.
+    pub fn set_reading(&mut self, settings: &[(String, String)]) {
+        for name in READING {
+            let value = settings.iter().find(|(other, _)| other.as_bytes() == name.to_bytes());
+            let value = value.and_then(|(_, value)| CString::new(value.as_str()).ok());
+            if let Some(value) = value {
+                self.set(name, &value);
+            }
+        }
     }
 
     /// Sets `name` to `value`.

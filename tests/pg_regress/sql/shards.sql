@@ -53,6 +53,13 @@ SELECT 'a:1'::tsvector OPERATOR(rag.<@>) ROW(NULL, 'a', '{0.9,0.4,10,100,NULL}')
 SELECT name, schema, view, model, dimension, config, key_columns, columns, vector_schema, version IS NOT NULL FROM rag.pipeline_as_shard;
 SELECT rag.shard_statistics(id, rag.database_number() + 1, 'mill') FROM rag.pipeline;
 SELECT rag.shard_statistics(-1, rag.database_number(), 'mill');
+SELECT rag.shard_candidates(id, rag.database_number() + 1, '["public", "docs_rag"]', '') FROM rag.pipeline;
+SELECT rag.shard_candidates(id, rag.database_number(), '{"public": 1}', '') FROM rag.pipeline;
+SELECT rag.shard_candidates(-1, rag.database_number(), '["public", "docs_rag"]', '');
+SELECT rag.shard_candidates(id, rag.database_number(), '["public", "docs"]', '') FROM rag.pipeline;
+SELECT rag.shard_candidates(id, rag.database_number(), '["public", "docs_rag"]', '') FROM rag.pipeline;
+SELECT rag.shard_candidates(id, rag.database_number(), '["public", "docs_rag"]', '\x01ffffffffffff') FROM rag.pipeline;
+SELECT rag.shard_candidates(id, rag.database_number(), '["public", "docs_rag"]', NULL) FROM rag.pipeline;
 CREATE ROLE nobody_in_particular;
 SET ROLE nobody_in_particular;
 SELECT count(*) FROM rag.pipeline_as_shard;

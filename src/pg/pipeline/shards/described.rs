@@ -100,7 +100,7 @@ impl ShardName {
             )
             .hint("A shard is reached by a server of postgres_fdw: CREATE SERVER ... FOREIGN DATA WRAPPER postgres_fdw.")),
             Some((_, false)) => Err(Error::invalid(format!(
-                "foreign server \"{server}\" is sent no operators of vector and pg_rag"
+                "foreign server \"{server}\" is sent no functions and operators of vector and pg_rag"
             ))
             .hint(format!(
                 "ALTER SERVER {} OPTIONS (ADD extensions 'vector, pg_rag').",

@@ -23,6 +23,8 @@ pub struct FilterSql {
     pub condition: String,
     /// What `$3` is bound to.
     pub values: Vec<String>,
+    /// The filters as they were written; all must hold.
+    pub written: Vec<Value>,
 }
 
 impl FilterSql {
@@ -33,12 +35,14 @@ impl FilterSql {
         filters: impl Iterator<Item = &'a Value>,
         columns: &ContentColumns,
     ) -> Result<Self> {
+        let filters: Vec<&Value> = filters.collect();
         let (named, columns): (Vec<MetadataColumn>, Vec<&ViewColumn>) = filtered(columns).unzip();
-        let conditions = filters.map(|filter| filter::parse(filter, &named));
+        let conditions = filters.iter().map(|filter| filter::parse(filter, &named));
         let condition = Condition::All(conditions.collect::<Result<_>>()?);
         let mut writer = FilterWriter { named, columns, values: Vec::new() };
         let condition = writer.condition(&condition)?;
-        Ok(FilterSql { condition, values: writer.values })
+        let written = filters.into_iter().cloned().collect();
+        Ok(FilterSql { condition, values: writer.values, written })
     }
 }
 

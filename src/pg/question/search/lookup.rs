@@ -7,7 +7,7 @@ use pgrx::pg_sys;
 
 use super::statement::{self, Statements};
 use super::text::TsVector;
-use super::{Search, SoughtQuestion, shards};
+use super::{Search, SoughtQuestion};
 use crate::embed::{Embedder, EmbeddingKind};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::ragd::embed::Embedding;
@@ -28,16 +28,22 @@ use crate::rewrite::{Lookup, RewriteMethod, Rewriting};
 
 /// Something to look up as the two sides want it.
 pub struct LookupTerms {
-    vector: Option<Vector>,
-    words: Option<String>,
-    question: QuestionTerms,
+    /// The vector to which chunks are to be near; `None`: words alone are looked up.
+    pub vector: Option<Vector>,
+    /// The words as a tsquery; `None` where there are none.
+    pub words: Option<String>,
+    /// The words with their places.
+    pub question: QuestionTerms,
 }
 
 /// What the two sides put forward.
-struct Sides {
-    dense: Vec<FusedCandidate>,
-    lexical: Vec<FusedCandidate>,
-    texts: ClosenessTexts<TsVector>,
+pub struct Sides {
+    /// The nearest vectors, best first.
+    pub dense: Vec<FusedCandidate>,
+    /// The texts that match best, best first.
+    pub lexical: Vec<FusedCandidate>,
+    /// The words of both, if it matters how they stand in a text.
+    pub texts: ClosenessTexts<TsVector>,
 }
 
 impl Search {
@@ -136,7 +142,10 @@ impl Search {
     ) -> Result<Vec<Candidate>> {
         let find = |one: &LookupTerms| -> Result<Vec<Candidate>> {
             pgrx::check_for_interrupts!();
-            let Sides { dense, lexical, texts } = self.sides(statements, one)?;
+            if self.pipeline().has_shards {
+                return self.found_by_shards(statements, one);
+            }
+            let Sides { dense, lexical, texts } = self.sides(statements, one, self.candidates())?;
             trace::found("fuse", String::new, || {
                 let mut fused = fuse(&dense, &lexical, &texts, &self.options);
                 if dense.is_empty() && hides_rows(self.pipeline().chunk_table.oid)? {
@@ -155,15 +164,14 @@ impl Search {
         Ok(merged(lists, rewriting.merge))
     }
 
-    /// What each side puts forward. Without a single word to look for, the vectors do alone.
-    fn sides(&self, statements: &Statements<'_>, asked: &LookupTerms) -> Result<Sides> {
-        let most = self.candidates();
-        let share = shards::share_of(most, statements.shards.len());
-        let statistics = match self.pipeline().has_shards {
-            true => Some(self.statistics(statements, asked.words.as_deref())?),
-            false => None,
-        };
-        let arguments = |share: i64| -> Vec<DatumWithOid<'_>> {
+    /// What each side puts forward, `most` chunks each. Without a single word to look for, the vectors do alone.
+    pub(super) fn sides(
+        &self,
+        statements: &Statements<'_>,
+        asked: &LookupTerms,
+        most: i64,
+    ) -> Result<Sides> {
+        let arguments = || -> Vec<DatumWithOid<'_>> {
             let mut arguments = vec![
                 asked.vector.clone().into(),
                 asked.words.clone().into(),
@@ -171,19 +179,16 @@ impl Search {
                 most.into(),
                 statements.lexical_index.into(),
             ];
-            if let Some(statistics) = &statistics {
-                arguments.extend([statistics.clone().into(), share.into()]);
-            }
+            arguments.extend(statements.statistics.map(|it| it.to_vec().into()));
             arguments
         };
-        let _ranking =
-            RankingByIndex::by(statements.lexical_index, self.pipeline().chunk_table.oid);
+        let index = statements.lexical_index.filter(|_| statements.statistics.is_none());
+        let _ranking = RankingByIndex::by(index, self.pipeline().chunk_table.oid);
         let _order = without_strict_order();
-        let _sorted_there = statistics.is_some().then(shards::sorted_there);
         let mut texts = ClosenessTexts { question: asked.question.clone(), of: HashMap::new() };
-        let mut side = |statement: &str, share: i64| {
+        let mut side = |statement: &str| {
             let mut read = 0;
-            prepared::rows_planned_for_values(statement, &arguments(share), |row| {
+            prepared::rows_planned_for_values(statement, &arguments(), |row| {
                 let chunk_id = sql::required(row.get(1)?)?;
                 read += 1;
                 if read <= MOST_TEXTS
@@ -196,24 +201,17 @@ impl Search {
         };
         let is_dense = asked.vector.is_some();
         let mut traced = |stage, is_asked: bool, statement: &str| match is_asked {
-            true => trace::found(stage, String::new, || {
-                let found = side(statement, share)?;
-                match statistics.is_some() && shards::is_cut(&found, share, most) {
-                    true => side(statement, most),
-                    false => Ok(found),
-                }
-            }),
+            true => trace::found(stage, String::new, || side(statement)),
             false => Ok(Vec::new()),
         };
         let mut dense = traced("dense", is_dense, &statements.dense())?;
-        if let (Some(statement), true) = (statements.represented(), is_dense) {
+        // Who may read the chunks of a shard need not be allowed to read what represents them.
+        let represented = statements.represented().filter(|_| statements.statistics.is_none());
+        if let (Some(statement), true) = (represented, is_dense) {
             let represented = traced("represented", true, &statement)?;
-            dense = nearest_of_both(dense, represented, self.candidates() as usize);
+            dense = nearest_of_both(dense, represented, most as usize);
         }
-        let mut lexical = traced("lexical", asked.words.is_some(), &statements.lexical())?;
-        if let (Some(vector), Some(_)) = (&asked.vector, &statistics) {
-            self.add_similarities(statements, vector, &dense, &mut lexical)?;
-        }
+        let lexical = traced("lexical", asked.words.is_some(), &statements.lexical())?;
         Ok(Sides { dense, lexical, texts })
     }
 

@@ -163,7 +163,7 @@ impl Search {
             return Ok(HashSet::new());
         }
         let found = self.as_it_is(|statements| {
-            let FilterSql { condition, values } = statements.filter;
+            let FilterSql { condition, values, .. } = statements.filter;
             let key = source_key(&self.columns.keys);
             let view = self.pipeline().view.sql.as_str();
             let parts = [("source_key", key.as_str()), ("view", view), ("filter", condition)];

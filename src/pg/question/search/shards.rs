@@ -1,25 +1,25 @@
 //! A search of a pipeline whose chunks are those of pipelines in other databases.
 //!
 //! The question is embedded here, once. What is asked of the shards goes over foreign tables, as the caller: who he is
-//! mapped to on a server decides what he sees there. Each statement has a branch for every shard, in a form for which
-//! postgres_fdw sends order and limit along and asks all shards at the same time.
+//! mapped to on a server decides what he sees there. A statement has a branch for every shard, in a form for which
+//! postgres_fdw asks all shards at the same time.
 //!
-//! Words are ranked by the statistics of all shards, which are fetched first. So scores are those of a single
-//! server that has all chunks, and no shard's own idea of which words are rare counts.
+//! First each shard says how frequent the words are there (`rag.shard_statistics`), and then, by the sums of that, which
+//! of its chunks are candidates (`rag.shard_candidates`, see [`crate::retrieve::shard_search`]). So scores are those of a
+//! single server that has all chunks, and no shard's own idea of which words are rare counts. The chunks that are
+//! wanted are read as those of a table.
 
+mod as_shard;
+mod candidates;
 mod lost;
-mod own_figures;
-mod row_estimates;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use pgrx::prelude::*;
-use pgrx::spi::SpiHeapTupleData;
+use serde_json::json;
 
+pub use self::as_shard::{database_number, own_candidates, own_statistics};
 use self::lost::{LostShard, attempt, noticing_loss};
-pub use self::own_figures::{database_number, own_statistics};
-use self::row_estimates::ManyRows;
-pub use self::row_estimates::register_row_estimates;
 use super::Search;
 use super::filter_sql::FilterSql;
 use super::statement::Statements;
@@ -32,10 +32,8 @@ use crate::pg::index::bm25;
 use crate::pg::ragd::trace;
 use crate::pg::server::role::LocalSettings;
 use crate::pg::server::sql::{query, render, required};
-use crate::pg::server::vector::Vector;
 use crate::pg::server::{prepared, sql};
 use crate::retrieve::filter::Comparison;
-use crate::retrieve::fusion::FusedCandidate;
 
 /// The shards of the pipeline that is searched.
 #[derive(Default)]
@@ -68,44 +66,6 @@ impl SearchedShards {
         let own = self.all.iter().find(|shard| shard.number == number);
         own.map(|shard| shard.name().into_boxed_str())
     }
-}
-
-/// What all shards put forward, where `of` makes a statement of how the number of a chunk is written, a relation, and
-/// the parameter that says how many it gives.
-pub(super) fn found(shards: &[&Shard], of: impl Fn(&str, &str, &str) -> String) -> String {
-    let branch = |shard: &&Shard| {
-        let offset = shard.offset().to_string();
-        let chunk_id = render(query!(retrieve.chunk_id_of_shard), &[("offset", &offset)]);
-        format!("({})", of(&chunk_id, &shard.relation.sql, "$7"))
-    };
-    let branches: Vec<String> = shards.iter().map(branch).collect();
-    render(query!(shard.found), &[("branches", &branches.join("\nUNION ALL\n"))])
-}
-
-/// Has the shards sort and cut what they send, until this is dropped.
-pub(super) fn sorted_there() -> (ManyRows, LocalSettings) {
-    let mut settings = LocalSettings::new();
-    // What so many rows would cost is no reason to compile a plan that asks others for a few.
-    settings.set(c"jit", c"off");
-    (ManyRows::expect(), settings)
-}
-
-/// How many chunks each shard is asked for, of which the best `most` of all are wanted: its share if they are spread
-/// by chance, and six standard deviations more. What comes from a shard is read digit by digit, which takes longer than to
-/// find it.
-pub(super) fn share_of(most: i64, shards: usize) -> i64 {
-    let expected = most as f64 / shards.max(1) as f64;
-    ((expected + 6.0 * expected.sqrt()).ceil() as i64).min(most)
-}
-
-/// Whether a shard has given as many of what was `found` as it was asked for, so that it may have others that belong to
-/// the best `most`.
-pub(super) fn is_cut(found: &[FusedCandidate], share: i64, most: i64) -> bool {
-    let mut given: HashMap<i32, i64> = HashMap::new();
-    for one in found {
-        *given.entry(shard::number_of(one.chunk_id)).or_default() += 1;
-    }
-    share < most && given.values().any(|count| *count >= share)
 }
 
 /// The chunks whose keys a parameter has, as a relation with these columns.
@@ -143,63 +103,59 @@ fn of_keys(shards: &[&Shard], template: &str, keys: &str, values: &[(&str, &str)
     render(query!(shard.chunks), &[("branches", &branches.join("\nUNION ALL\n"))])
 }
 
-/// What a shard says of itself when a question is asked.
-struct CountedShard {
+/// What a shard answers.
+struct ShardAnswer<T> {
     number: i32,
+    /// The model that its chunks are embedded by now.
     model: String,
-    /// How frequent the words of the question are.
-    counted: Vec<f64>,
+    said: T,
 }
 
-/// A row of `statistics` of shard.sql.
-fn counted_shard(row: &SpiHeapTupleData<'_>) -> Result<CountedShard, pgrx::spi::Error> {
-    let counted = required(row.get::<Vec<f64>>(3)?)?;
-    Ok(CountedShard { number: required(row.get(1)?)?, model: required(row.get(2)?)?, counted })
-}
-
-/// `statistics` of shard.sql over the descriptions of shards.
-fn of_descriptions(shards: &[&Shard], template: &str) -> String {
+/// What all shards say of themselves, each in a branch that `template` makes of its description.
+fn of_all(shards: &[&Shard], template: &str) -> String {
     let branch = |shard: &&Shard| {
         let values = [
             ("number", &*shard.number.to_string()),
             ("table", &shard.description.sql),
             ("remote", &pgrx::spi::quote_literal(&shard.remote)),
+            ("view", &pgrx::spi::quote_literal(json!([shard.schema, shard.view]).to_string())),
         ];
         render(template, &values)
     };
     let branches: Vec<String> = shards.iter().map(branch).collect();
-    render(query!(shard.statistics), &[("branches", &branches.join("\nUNION ALL\n"))])
+    render(query!(shard.of_all), &[("branches", &branches.join("\nUNION ALL\n"))])
+}
+
+/// Has the planner leave grouping to the other server, which alone can call the functions for shards, until this is
+/// dropped.
+fn computed_there() -> LocalSettings {
+    let mut settings = LocalSettings::new();
+    settings.set(c"enable_hashagg", c"off");
+    settings.set(c"enable_sort", c"off");
+    settings
 }
 
 impl Search {
     /// By which statistics words are ranked: the parameters of the formula, the number of all chunks, the sum of
     /// their lengths, and of each of `words`, a tsquery, in how many chunks it is. No words have no frequencies.
-    pub(super) fn statistics(
-        &self,
-        statements: &Statements<'_>,
-        words: Option<&str>,
-    ) -> Result<Vec<f64>> {
+    fn statistics(&self, shards: &[&Shard], words: Option<&str>) -> Result<Vec<f64>> {
         let settings = bm25::settings();
         let mut statistics = vec![settings.k1, settings.b];
-        let counted = match words {
-            Some(words) => self.counted(&statements.shards, words)?,
-            None => {
-                self.check_models(&statements.shards)?;
-                vec![0.0; 2]
-            }
-        };
-        statistics.extend(counted);
+        statistics.extend(match words {
+            Some(words) => self.counted(shards, words)?,
+            None => vec![0.0; 2],
+        });
         Ok(statistics)
     }
 
     /// The sums of what the shards count.
     fn counted(&self, shards: &[&Shard], words: &str) -> Result<Vec<f64>> {
-        let statement = of_descriptions(shards, query!(shard.statistics_branch));
-        // What groups is the other server, which alone can count.
-        let mut settings = LocalSettings::new();
-        settings.set(c"enable_hashagg", c"off");
-        settings.set(c"enable_sort", c"off");
-        let found = prepared::rows_planned_for_values(&statement, &[words.into()], counted_shard)?;
+        let statement = of_all(shards, query!(shard.statistics_branch));
+        let settings = computed_there();
+        let found = prepared::rows_planned_for_values(&statement, &[words.into()], |row| {
+            let (number, model) = (required(row.get(1)?)?, required(row.get(2)?)?);
+            Ok(ShardAnswer { number, model, said: required(row.get::<Vec<f64>>(3)?)? })
+        })?;
         drop(settings);
         let mut sums: Vec<f64> = Vec::new();
         for counted in self.of_each(shards, found)? {
@@ -209,51 +165,18 @@ impl Search {
         Ok(sums)
     }
 
-    /// An error where a shard is gone or has another model, for a question that has no words to be counted.
-    fn check_models(&self, shards: &[&Shard]) -> Result<()> {
-        let statement = of_descriptions(shards, query!(shard.model_branch));
-        let found = prepared::rows(&statement, &[], counted_shard)?;
-        self.of_each(shards, found).map(drop)
-    }
-
-    /// What was counted in each shard, if all are there and have the pipeline's model.
-    fn of_each(&self, shards: &[&Shard], found: Vec<CountedShard>) -> Result<Vec<Vec<f64>>> {
-        let mut found: HashMap<i32, CountedShard> =
-            found.into_iter().map(|it| (it.number, it)).collect();
-        let own = shards.iter().map(|shard| match found.remove(&shard.number) {
+    /// What each shard has said, if all are there and have the pipeline's model.
+    fn of_each<T>(&self, shards: &[&Shard], answers: Vec<ShardAnswer<T>>) -> Result<Vec<T>> {
+        let mut answers: HashMap<i32, ShardAnswer<T>> =
+            answers.into_iter().map(|it| (it.number, it)).collect();
+        let own = shards.iter().map(|shard| match answers.remove(&shard.number) {
             None => Err(gone(shard, self.pipeline())),
             Some(it) if it.model != self.pipeline().model => {
                 Err(other_model(shard, &it.model, self.pipeline()))
             }
-            Some(it) => Ok(it.counted),
+            Some(it) => Ok(it.said),
         });
         own.collect()
-    }
-
-    /// Has those of `lexical` a similarity that are not among the nearest. Vectors do not travel with all texts that a
-    /// shard puts forward, since most of them are not kept.
-    pub(super) fn add_similarities(
-        &self,
-        statements: &Statements<'_>,
-        vector: &Vector,
-        dense: &[FusedCandidate],
-        lexical: &mut [FusedCandidate],
-    ) -> Result<()> {
-        let known: HashSet<i64> = dense.iter().map(|one| one.chunk_id).collect();
-        let others = lexical.iter().map(|one| one.chunk_id).filter(|id| !known.contains(id));
-        let others: Vec<i64> = others.collect();
-        if others.is_empty() {
-            return Ok(());
-        }
-        let arguments = [vector.clone().into(), others.into()];
-        let found = prepared::rows(&statements.similarities(), &arguments, |row| {
-            Ok((required(row.get::<i64>(1)?)?, row.get::<f64>(2)?))
-        })?;
-        let found: HashMap<i64, Option<f64>> = found.into_iter().collect();
-        for one in lexical {
-            one.similarity = one.similarity.or(found.get(&one.chunk_id).copied().flatten());
-        }
-        Ok(())
     }
 
     /// Does `work` with the statements for all shards, or for those that answer if the options are content with
@@ -351,32 +274,4 @@ fn other_model(shard: &Shard, model: &str, pipeline: &Pipeline) -> Error {
     );
     Error::new(ErrorKind::DimensionMismatch, message)
         .hint("Once all shards have the same model, drop the pipeline and create it again.")
-}
-
-#[cfg(feature = "pg_test")]
-mod tests {
-    use pgrx::pg_extern;
-
-    use super::*;
-
-    #[pg_extern]
-    fn a_shard_is_asked_for_its_share_and_more() {
-        assert_eq!([1, 2, 4].map(|shards| share_of(100, shards)), [100, 93, 55]);
-        assert_eq!((share_of(8, 3), share_of(1, 256), share_of(100_000, 4)), (8, 1, 25_949));
-    }
-
-    #[pg_extern]
-    fn a_shard_that_has_more_than_its_share_is_asked_again() {
-        let found = |of_first: i64, of_second: i64| -> Vec<FusedCandidate> {
-            let of = |number, count| (0..count).map(move |id| shard::offset(number) + id);
-            let ids = of(1, of_first).chain(of(2, of_second));
-            let found =
-                ids.map(|chunk_id| FusedCandidate { chunk_id, similarity: None, lexical: None });
-            found.collect()
-        };
-        assert!(!is_cut(&found(10, 9), 11, 20));
-        assert!(is_cut(&found(11, 9), 11, 20));
-        assert!(!is_cut(&found(20, 0), 20, 20));
-        assert!(!is_cut(&[], 1, 20));
-    }
 }

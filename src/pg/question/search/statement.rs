@@ -54,6 +54,8 @@ pub struct Statements<'a> {
     pub lexical_index: Option<pg_sys::Oid>,
     /// The shards that are asked; none of a pipeline that has its chunks here.
     pub shards: Vec<&'a Shard>,
+    /// By what words are ranked, as a rag.bm25_weighted_query has it; `None`: by the index.
+    pub statistics: Option<&'a [f64]>,
 }
 
 impl<'a> Statements<'a> {
@@ -62,18 +64,13 @@ impl<'a> Statements<'a> {
     pub fn new(search: &'a Search, filter: &'a FilterSql) -> Self {
         let Pipeline { view, source, has_shards, .. } = search.pipeline();
         let lexical_index = if *has_shards { None } else { lexical_index(view.oid, source.oid) };
-        Statements { search, filter, lexical_index, shards: search.shards.all.iter().collect() }
+        let shards = search.shards.all.iter().collect();
+        Statements { search, filter, lexical_index, shards, statistics: None }
     }
 
     /// The statement for the nearest vectors.
     pub fn dense(&self) -> String {
-        let tsv = match self.has_shards() && self.search.mode == SearchMode::Dense {
-            true => query!(retrieve.tsv_none),
-            false => query!(retrieve.tsv),
-        };
-        let found = self.found(query!(retrieve.dense_found), &[("tsv", tsv)]);
-        let values = [("found", &*found), ("score", &self.score("d.tsv"))];
-        self.candidates("d", query!(retrieve.dense), &values)
+        self.candidates("d", query!(retrieve.dense), &[("score", &self.score("d.tsv"))])
     }
 
     /// The texts that match best.
@@ -82,39 +79,8 @@ impl<'a> Statements<'a> {
             let template = query!(retrieve.lexical_unindexed);
             return self.candidates("l", template, &[("score", &self.rank("v.tsv"))]);
         }
-        let vector = [("vector", self.search.parts.vector.as_str())];
-        let embedding = match self.has_shards() {
-            true => render(query!(retrieve.embedding_unused), &vector),
-            false => query!(retrieve.embedding).to_owned(),
-        };
-        let values = [("embedding", &*embedding), ("distance", &self.distance("v.tsv"))];
-        let found = self.found(query!(retrieve.lexical_found), &values);
-        self.candidates("l", query!(retrieve.lexical), &[("found", &found)])
-    }
-
-    /// What a statement ranks: of the view of the pipeline, or of all shards at the same time.
-    fn found(&self, template: &str, values: &[(&str, &str)]) -> String {
-        let of = |chunk_id: &str, view: &str, limit: &str| {
-            let own = [
-                ("chunk_id", chunk_id),
-                ("view", view),
-                ("limit", limit),
-                ("vector", &self.search.parts.vector),
-                ("filter", &self.filter.condition),
-            ];
-            render(template, &[&own, values].concat())
-        };
-        match self.has_shards() {
-            true => shards::found(&self.shards, of),
-            false => of(query!(retrieve.chunk_id), &self.search.pipeline().view.sql, "$4"),
-        }
-    }
-
-    /// How near some chunks are to the question, by their keys.
-    pub fn similarities(&self) -> String {
-        let view = self.chunks("$2");
-        let values = [("view", view.as_str()), ("vector", &self.search.parts.vector)];
-        render(query!(retrieve.similarities), &values)
+        let distance = self.distance("v.tsv");
+        self.candidates("l", query!(retrieve.lexical), &[("distance", &distance)])
     }
 
     /// The chunks whose summaries or questions are nearest, where there are any.
@@ -147,7 +113,7 @@ impl<'a> Statements<'a> {
 
     /// Whether texts are ranked by BM25.
     pub fn is_indexed(&self) -> bool {
-        self.lexical_index.is_some() || self.has_shards()
+        self.lexical_index.is_some() || self.statistics.is_some() || self.has_shards()
     }
 
     fn has_shards(&self) -> bool {
@@ -176,9 +142,9 @@ impl<'a> Statements<'a> {
 
     /// How far a text is from the question by its words; the best is the least.
     fn distance(&self, document: &str) -> String {
-        let template = match self.has_shards() {
-            true => query!(retrieve.text_distance_by_given),
-            false => query!(retrieve.text_distance),
+        let template = match self.statistics {
+            Some(_) => query!(retrieve.text_distance_by_given),
+            None => query!(retrieve.text_distance),
         };
         render(template, &[("document", document), ("rag", &self.search.parts.rag)])
     }
