@@ -212,7 +212,7 @@ mod tests {
         ShardCandidates::decode(&found, request.most).expect("candidates")
     }
 
-    /// The same without an index and without a search: keys and scores in an order.
+    /// Keys and scores in their order, without an index and without a search.
     fn expected(score: &str, condition: &str, arguments: &[DatumWithOid<'_>]) -> Vec<(i64, f64)> {
         let statement = format!(
             "SELECT chunk_id, {score} FROM shard_docs_rag_chunks WHERE source_id > 4 AND {condition}
