@@ -199,7 +199,12 @@ fn rag_hnsw_finds_what_the_table_has() {
         }
         compare(&mut session, &table, &mut draw, &mut tally);
         session.run("VACUUM items");
-        session.assert_sound("rag_hnsw_check('items_e')");
+        // Above the ground layer, lists of two to seven links can't keep one to each of many equal vectors.
+        let but = match table.m {
+            ..8 => "c.problem = 'unreachable' AND c.detail NOT LIKE '%layer 0'",
+            _ => "false",
+        };
+        session.assert_sound("rag_hnsw_check('items_e')", but);
         compare(&mut session, &table, &mut draw, &mut tally);
     });
     let recall = tally.found as f64 / tally.there as f64;
