@@ -18,12 +18,10 @@ use super::options::MOST_CANDIDATES;
 use super::proximity::{MOST_TEXTS, MatchedText, PlacedWords, QuestionTerms};
 use crate::error::{Error, ErrorKind, Result};
 use crate::options::out_of_range;
+use crate::vector::MAX_DIMENSION;
 
 /// The form of what is sent. A shard that has another version of pg_rag may send and expect another one.
 const FORMAT: u8 = 1;
-
-/// Most numbers of a vector, pgvector's limit.
-const MOST_DIMENSIONS: usize = 16_000;
 
 /// What a shard is asked.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -72,11 +70,12 @@ impl ShardRequest {
                 .hint("The database that asks and this one need the same version of pg_rag.")
         })?;
         let is_vector = |it: &Vec<f32>| {
-            (1..=MOST_DIMENSIONS).contains(&it.len()) && it.iter().all(|value| value.is_finite())
+            (1..=usize::from(MAX_DIMENSION)).contains(&it.len())
+                && it.iter().all(|value| value.is_finite())
         };
         if !request.vector.as_ref().is_none_or(is_vector) {
             return Err(Error::invalid(format!(
-                "the vector of a request for candidates must have 1 to {MOST_DIMENSIONS} finite numbers"
+                "the vector of a request for candidates must have 1 to {MAX_DIMENSION} finite numbers"
             )));
         }
         if request.most > MOST_CANDIDATES {

@@ -16,6 +16,9 @@ use half::f16;
 use half::slice::HalfFloatSliceExt;
 use simsimd::{BinarySimilarity, SpatialSimilarity};
 
+/// Most numbers of a vector of pgvector's.
+pub const MAX_DIMENSION: u16 = 16_000;
+
 /// The dot product of signed bytes, exact. At most 2^16 elements.
 #[must_use]
 pub fn dot_i8(a: &[i8], b: &[i8]) -> i32 {

@@ -12,15 +12,13 @@ use crate::protocol::apis::{self, Ability};
 use crate::protocol::{
     EmbedRequest, Lane, ModelInfo, ModelRef, ModelTask, ProviderConfig, Request, Response,
 };
+use crate::vector::MAX_DIMENSION;
 
 /// Longest input of a model behind a server where none is named, in tokens.
 const MAX_TOKENS: i32 = 512;
 
 /// How the name of a local language model's file ends.
 const GGUF_ENDING: &str = ".gguf";
-
-/// Most numbers that pgvector's type holds.
-const MAX_DIMENSION: i32 = 16_000;
 
 #[pg_extern(sql = false)]
 #[allow(clippy::type_complexity, clippy::too_many_arguments)]
@@ -142,7 +140,7 @@ impl ModelRequest<'_> {
         let task = self.task.map_or(Ok(ModelTask::Embed), task)?;
         if let Some(dimension) = self.dimension {
             refuse("dimension", task == ModelTask::Rerank, "is for a model that gives vectors")?;
-            check_range("dimension", dimension, 1..=MAX_DIMENSION)?;
+            check_range("dimension", dimension, 1..=i32::from(MAX_DIMENSION))?;
         }
         check_is_new(name)?;
         let provider = provider::embedding_config(server, self.model)?;
@@ -241,7 +239,8 @@ fn measure(provider: ProviderConfig) -> Result<i32> {
         Response::Vectors { dimension, .. } => dimension,
         other => return Err(unexpected(&other)),
     };
-    let fits = i32::try_from(dimension).ok().filter(|dimension| *dimension <= MAX_DIMENSION);
+    let fits =
+        i32::try_from(dimension).ok().filter(|dimension| *dimension <= i32::from(MAX_DIMENSION));
     fits.ok_or_else(|| {
         Error::new(
             ErrorKind::Unsupported,
