@@ -17,7 +17,7 @@ export PG_CONFIG DESTDIR
 ENV := source scripts/env.sh; forget_other_checkout;
 each = for version in $(PG); do scripts/test.sh $(1) $$version; done
 
-.PHONY: help setup setup-models llama build server install uninstall check test test-unit test-pg test-sql test-system test-server test-browser test-mcp test-drivers test-llm test-fresh test-deb test-rpm test-image differential fuzz lint licenses docs deb rpm measures demo pictures bench bench-index bench-bm25 bench-chunking bench-latency bench-local-model bench-pipeline bench-fairness bench-graph bench-retrieve bench-server bench-shards bench-text-to-sql clean
+.PHONY: help setup setup-models llama build server install uninstall check test test-unit test-pg test-sql test-system test-server test-browser test-mcp test-drivers test-llm test-fresh test-deb test-rpm test-image differential fuzz lint licenses docs deb rpm measures demo pictures bench bench-index bench-bm25 bench-chunking bench-latency bench-local-model bench-manuals bench-pipeline bench-fairness bench-graph bench-retrieve bench-server bench-shards bench-text-to-sql clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' Makefile | awk -F '\t' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -145,6 +145,9 @@ bench-local-model: ## a local language model through ragd beside llama.cpp in a 
 bench-bm25: setup ## rag_bm25 beside GIN and Lucene, as in ARGS="latency --rows 100000"
 	@$(ENV) pg_config=$$(tree_pg_config $(firstword $(PG))); PG_CONFIG=$$pg_config scripts/install.sh; \
 	    PG_RAG_PG_CONFIG=$$pg_config cargo bench --bench bm25 -- $(ARGS)
+
+bench-manuals: setup ## what the built-in answerer says of manuals of other programs, in six languages
+	@$(ENV) folder=$$(scripts/manuals.sh); cargo bench --bench answer -- --manuals "$$folder" $(ARGS)
 
 bench-pipeline: setup ## pipelines: capture, backfill, freshness, memory, fairness, as in ARGS="trickle memory"
 	@$(ENV) pg_config=$$(tree_pg_config $(firstword $(PG))); PG_CONFIG=$$pg_config scripts/install.sh; \

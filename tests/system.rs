@@ -35,6 +35,8 @@ mod concurrency;
 mod crash;
 #[path = "support/cross_encoder.rs"]
 mod cross_encoder;
+#[path = "system/damage.rs"]
+mod damage;
 #[path = "system/derivation.rs"]
 mod derivation;
 #[path = "system/differential.rs"]

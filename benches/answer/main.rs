@@ -5,6 +5,7 @@
 //!                               [--sentences N] [--margin X] [--close X] [--embedded N] [--read N]
 //!                               [--sure X] [--all]
 //! cargo bench --bench answer -- --manual [--pages FOLDER --ask FILE] [--pieces N]
+//! cargo bench --bench answer -- --manuals FOLDER
 //! ```
 //!
 //! A set is a folder of judged data (default `squad_train_sample`; `xquad/en` and the like
@@ -21,7 +22,9 @@
 //!
 //! `--manual` asks the questions of `manual.txt` about the pages in `docs/` and prints the answers. Every second
 //! question is kept: no constant was fitted to it. With `--pages` and `--ask` it asks the questions in a file, one a line, about
-//! the Markdown in a folder; `--pieces` shows the best pieces of each with their scores and what the reader says.
+//! the Markdown or HTML in a folder; `--pieces` shows the best pieces of each with their scores and what the reader says.
+//!
+//! `--manuals` asks those of `manuals.jsonl` about manuals of other programs, in six languages (`make bench-manuals`).
 //!
 //! The model is `$PG_RAG_MODEL` (default `~/.cache/pg_rag/models/multilingual-e5-small`), the data
 //! `$PG_RAG_DATA` (default `../shared/data`). Where one is missing, that is said and no more.
@@ -31,10 +34,14 @@ mod data;
 mod embedder;
 mod figures;
 mod manual;
+mod manuals;
+mod pages;
 #[path = "../../tests/support/ragd.rs"]
 #[allow(dead_code)]
 mod ragd;
 mod search;
+
+use std::path::{Path, PathBuf};
 
 use lexopt::prelude::*;
 use manual::Manual;
@@ -45,6 +52,7 @@ use ragd::Installed;
 pub struct Settings {
     sets: Vec<String>,
     manual: Option<Manual>,
+    manuals: Option<PathBuf>,
     file: String,
     /// Passages that are read for an answer.
     pub k: usize,
@@ -66,10 +74,16 @@ fn main() {
     };
     let Some(installed) = Installed::to_measure() else { return };
     let ragd = installed.start();
-    if let Some(manual) = &settings.manual {
+    if settings.manual.is_some() || settings.manuals.is_some() {
         let mut embedder = embedder::Remembering::new(&ragd, installed.model(&settings.file));
-        let model = installed.model(&settings.file).path;
-        manual::ask_all(std::path::Path::new(&model), manual, &settings, &mut embedder);
+        let path = installed.model(&settings.file).path;
+        let model = Path::new(&path);
+        if let Some(manual) = &settings.manual {
+            manual::ask_all(model, manual, &settings, &mut embedder);
+        }
+        if let Some(folder) = &settings.manuals {
+            manuals::ask_all(model, folder, &settings, &mut embedder);
+        }
         return;
     }
     for name in &settings.sets {
@@ -99,6 +113,7 @@ impl Settings {
         let mut settings = Settings {
             sets: Vec::new(),
             manual: None,
+            manuals: None,
             file: "onnx/model_int8.onnx".to_string(),
             k: 6,
             questions: usize::MAX,
@@ -118,6 +133,7 @@ impl Settings {
                 Long("read") => settings.extract.max_read = parser.value()?.parse()?,
                 Long("sure") => settings.extract.sure = parser.value()?.parse()?,
                 Long("manual") => settings.manual = Some(Manual::own()),
+                Long("manuals") => settings.manuals = Some(parser.value()?.into()),
                 Long("pages") => settings.manual()?.pages = parser.value()?.into(),
                 Long("ask") => settings.manual()?.questions = parser.value()?.into(),
                 Long("pieces") => settings.manual()?.pieces = parser.value()?.parse()?,

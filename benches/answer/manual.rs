@@ -3,16 +3,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use pg_rag::chunk::{Chunk, ChunkingMethod, ChunkingOptions, Tokenizer, chunk};
 use pg_rag::embed::EmbeddingKind;
-use pg_rag::error::{Error, ErrorKind, Result};
 use pg_rag::extract::{Extract, ExtractPassage, extract, observe};
 use pg_rag::protocol::Lane;
 
 use crate::Settings;
-use crate::data::Source;
 use crate::embedder::Remembering;
-use crate::search::Index;
+use crate::pages::{EmbeddedPages, files};
 
 /// A question, and the parts that a right answer holds, in several wordings each; without parts nobody has judged it.
 struct Asked<'a> {
@@ -33,7 +30,7 @@ struct Outcomes {
 
 /// Which pages are asked, and what.
 pub struct Manual {
-    /// The folder of the pages, files of Markdown, in folders too.
+    /// The folder of the pages, files of Markdown or HTML, in folders too.
     pub pages: PathBuf,
     /// The file with the questions.
     pub questions: PathBuf,
@@ -56,32 +53,16 @@ impl Manual {
 /// Asks all questions of `manual`, and prints the answers and what is right of them.
 pub fn ask_all(model: &Path, manual: &Manual, settings: &Settings, embedder: &mut Remembering) {
     let questions = fs::read_to_string(&manual.questions).unwrap();
-    let passages = passages(&manual.pages, &HuggingFace::load(model));
-    let texts: Vec<String> =
-        passages.iter().map(|it| format!("{}. {}", it.title, it.text)).collect();
-    embedder.load(&texts, EmbeddingKind::Passage, Lane::Bulk);
-    let vectors: Vec<Vec<f32>> =
-        texts.iter().map(|it| embedder.vector(it, EmbeddingKind::Passage)).collect();
-    let index = Index::new(&passages, &vectors);
+    let files = files(&manual.pages, |name| name.ends_with(".md") || name.ends_with(".html"));
+    let pages = EmbeddedPages::of(&files, model, embedder);
+    let index = pages.index();
     let lines = questions.lines().filter(|line| !line.starts_with('#') && !line.is_empty());
     let questions: Vec<Asked> = lines.map(Asked::read).collect();
     let texts: Vec<String> = questions.iter().map(|it| it.text.to_owned()).collect();
     embedder.load(&texts, EmbeddingKind::Query, Lane::Bulk);
     let mut halves = [Outcomes::default(), Outcomes::default()];
     for (at, asked) in questions.iter().enumerate() {
-        let vector = embedder.vector(asked.text, EmbeddingKind::Query);
-        let found = index.search(asked.text, &vector, &Default::default(), settings.k);
-        let read: Vec<ExtractPassage> = (1..)
-            .zip(&found)
-            .map(|(number, found)| ExtractPassage {
-                number,
-                content: &passages[found.passage].text,
-                lead: 0,
-                heading: Some(&passages[found.passage].title),
-                is_beginning: passages[found.passage].is_beginning,
-                dense_similarity: Some(found.similarity),
-            })
-            .collect();
+        let read = pages.found(&index, (asked.text, settings.k), embedder);
         let answer = extract(asked.text, &read, embedder, &settings.extract).unwrap();
         let outcome = halves[at % 2].add(asked, &answer);
         println!(
@@ -163,57 +144,5 @@ impl Outcomes {
             self.sentences as f64 / answered,
             self.characters as f64 / answered,
         );
-    }
-}
-
-/// The chunks of all pages, each with its headings as title.
-fn passages(folder: &Path, tokenizer: &dyn Tokenizer) -> Vec<Source> {
-    let mut files = Vec::new();
-    add_pages(folder, &mut files);
-    files.sort();
-    let options = ChunkingOptions { by: ChunkingMethod::Markdown, ..ChunkingOptions::default() };
-    let pages = files.iter().flat_map(|file| {
-        let page = fs::read_to_string(file).unwrap();
-        chunk(&page, &options, tokenizer).unwrap()
-    });
-    let passage = |it: Chunk| Source {
-        title: it.heading.unwrap_or_default(),
-        text: it.content,
-        is_beginning: it.start_char == 0,
-    };
-    pages.map(passage).collect()
-}
-
-fn add_pages(folder: &Path, files: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        match path.extension() {
-            _ if path.is_dir() => add_pages(&path, files),
-            Some(extension) if extension == "md" => files.push(path),
-            _ => {}
-        }
-    }
-}
-
-/// The model's own tokenizer.
-struct HuggingFace(tokenizers::Tokenizer);
-
-impl HuggingFace {
-    fn load(model: &Path) -> HuggingFace {
-        let mut tokenizer = tokenizers::Tokenizer::from_file(model.join("tokenizer.json")).unwrap();
-        tokenizer.with_truncation(None).unwrap();
-        tokenizer.with_padding(None);
-        HuggingFace(tokenizer)
-    }
-}
-
-impl Tokenizer for HuggingFace {
-    fn token_spans(&self, text: &str) -> Result<Vec<(usize, usize)>> {
-        let failed = |error: tokenizers::Error| Error::new(ErrorKind::Internal, error.to_string());
-        Ok(self.0.encode(text, false).map_err(failed)?.get_offsets().to_vec())
-    }
-
-    fn special_tokens(&self) -> usize {
-        2
     }
 }

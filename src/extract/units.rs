@@ -336,6 +336,9 @@ impl UnitBuilder<'_> {
         for sentence in sentences {
             let sentence = range.start + sentence.start..range.start + sentence.end;
             let text = self.content[sentence.clone()].trim_end_matches(['*', '_']);
+            if is_bracketed(text) {
+                continue;
+            }
             match is_question(text) {
                 true if is_alone => self.begin_section(sentence),
                 true => self.begin_answer(sentence),
@@ -461,6 +464,12 @@ impl UnitBuilder<'_> {
         };
         last.parts.extend(rest.iter().take_while(wanted).map(item_or_code));
     }
+}
+
+/// Whether this stands in brackets as a whole, as what is said in the place of a picture does ("[screenshot of the menu]").
+fn is_bracketed(text: &str) -> bool {
+    let inside = text.strip_prefix('[').and_then(|it| it.strip_suffix(']'));
+    inside.is_some_and(|it| !it.contains(['[', ']']))
 }
 
 /// A block of a list, or code.

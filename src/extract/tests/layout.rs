@@ -296,6 +296,22 @@ fn pictures_with_links_are_no_evidence() {
 }
 
 #[test]
+fn the_name_of_a_picture_is_no_evidence() {
+    assert_eq!(units("[the theme vertical-split]"), []);
+    let themes = "Two themes come with it:\n\n[the theme vertical-split]\n\nOne is vertical-split.";
+    check(
+        "Which themes come with it?",
+        &[themes],
+        "Two themes come with it: One is vertical-split. [1]",
+    );
+    check(
+        "Where is it said?",
+        &["It is said [in another place]."],
+        "It is said [in another place]. [1]",
+    );
+}
+
+#[test]
 fn words_are_whole_that_were_parted_at_the_end_of_a_line() {
     check(
         "How many threads does the compressor use?",

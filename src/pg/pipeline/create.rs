@@ -157,7 +157,10 @@ impl PipelinePlan<'_> {
                 ErrorKind::DuplicateObject,
                 format!("metadata column \"{name}\" has the name of a column of the chunk table"),
             )
-            .hint(format!("Names in use: {}.", RESERVED.join(", ")))),
+            .hint(format!(
+                "Rename the column, or leave it out; the option \"title\" takes a column of headings. Names in use: {}.",
+                RESERVED.join(", ")
+            ))),
         }
     }
 

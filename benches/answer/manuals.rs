@@ -1,0 +1,157 @@
+//! Questions as users type them about manuals of programs in six languages, which `scripts/manuals.sh` gets: nothing was fitted
+//! to them.
+
+use std::path::Path;
+
+use pg_rag::embed::EmbeddingKind;
+use pg_rag::extract::{Extract, extract};
+use pg_rag::protocol::Lane;
+use serde_json::Value;
+
+use crate::Settings;
+use crate::embedder::Remembering;
+use crate::pages::{EmbeddedPages, files};
+
+/// One question a line: `manual`, `question`, `answer` in a sentence or null where the manual has none, and `gold`, the parts of
+/// the manual of which an answer holds one.
+const QUESTIONS: &str = include_str!("manuals.jsonl");
+
+/// Where a manual stands in the folder of all, and the names of its pages: what they end with, and what they don't begin with.
+const MANUALS: [(&str, &str, &str, &[&str]); 8] = [
+    ("freedombox/en", "usr/share/freedombox/manual/en", ".part.html", &WHOLE),
+    ("freedombox/es", "usr/share/freedombox/manual/es", ".part.html", &WHOLE),
+    ("debianedu/de", "usr/share/doc/debian-edu-doc-de", "bookworm-manual.html", &[]),
+    ("debianedu/it", "usr/share/doc/debian-edu-doc-it", "bookworm-manual.html", &[]),
+    ("debmake/en", "usr/share/doc/debmake-doc/html", ".en.html", &[]),
+    ("aptitude/fr", "usr/share/doc/aptitude/html/fr", ".html", &[]),
+    ("aptitude/ja", "usr/share/doc/aptitude/html/ja", ".html", &[]),
+    ("aptitude/ru", "usr/share/doc/aptitude/html/ru", ".html", &[]),
+];
+
+/// All pages once more in one, and what is not about using the program.
+const WHOLE: [&str; 3] = ["freedombox-manual", "Manual", "ReleaseNotes"];
+
+struct Asked {
+    manual: String,
+    question: String,
+    /// The answer in a sentence, if there is one.
+    answer: Option<String>,
+    gold: Vec<String>,
+}
+
+/// What became of the questions about a manual.
+#[derive(Clone, Copy, Default)]
+struct Outcomes {
+    right: usize,
+    wrong: usize,
+    refused: usize,
+    /// Questions without an answer that were answered, and refused.
+    invented: usize,
+    withheld: usize,
+}
+
+/// Asks all questions about the manuals in `folder`, prints the answers and then what became of them.
+pub fn ask_all(model: &Path, folder: &Path, settings: &Settings, embedder: &mut Remembering) {
+    let asked: Vec<Asked> = QUESTIONS.lines().map(Asked::read).collect();
+    let mut all = Vec::new();
+    for (manual, place, ending, others) in MANUALS {
+        let is_page =
+            |name: &str| name.ends_with(ending) && !others.iter().any(|it| name.starts_with(it));
+        let files = files(&folder.join(place), is_page);
+        let pages = EmbeddedPages::of(&files, model, embedder);
+        let asked: Vec<&Asked> = asked.iter().filter(|it| it.manual == manual).collect();
+        all.push((manual, pages.passages.len(), ask(&pages, &asked, settings, embedder)));
+    }
+    println!(
+        "\n{:14} {:>6} {:>7} {:>7} {:>7}   not in the manual: {:>8} {:>8}",
+        "manual", "chunks", "right", "wrong", "refused", "refused", "answered"
+    );
+    let whole = all.iter().fold(Outcomes::default(), |sum, it| sum.plus(it.2));
+    let chunks = all.iter().map(|it| it.1).sum();
+    for (manual, chunks, outcomes) in all.into_iter().chain([("all", chunks, whole)]) {
+        let Outcomes { right, wrong, refused, invented, withheld } = outcomes;
+        println!(
+            "{manual:14} {chunks:6} {right:7} {wrong:7} {refused:7}   {withheld:27} {invented:8}"
+        );
+    }
+}
+
+fn ask(
+    pages: &EmbeddedPages,
+    asked: &[&Asked],
+    settings: &Settings,
+    embedder: &mut Remembering,
+) -> Outcomes {
+    let texts: Vec<String> = asked.iter().map(|it| it.question.clone()).collect();
+    embedder.load(&texts, EmbeddingKind::Query, Lane::Bulk);
+    let index = pages.index();
+    let mut outcomes = Outcomes::default();
+    for it in asked {
+        let read = pages.found(&index, (&it.question, settings.k), embedder);
+        let answer = extract(&it.question, &read, embedder, &settings.extract).unwrap();
+        let outcome = outcomes.add(it, &answer);
+        println!("\n{}: {} — {outcome}, {:.2}", it.manual, it.question, answer.confidence);
+        println!("  expected: {}", it.answer.as_deref().unwrap_or("no answer"));
+        println!("{}", answer.answer);
+    }
+    outcomes
+}
+
+impl Asked {
+    fn read(line: &str) -> Asked {
+        let line: Value = serde_json::from_str(line).unwrap();
+        let text = |key: &str| line[key].as_str().map(str::to_owned);
+        let gold = line["gold"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        Asked {
+            manual: text("manual").unwrap(),
+            question: text("question").unwrap(),
+            answer: text("answer"),
+            gold: gold.map(plain).collect(),
+        }
+    }
+}
+
+impl Outcomes {
+    fn add(&mut self, asked: &Asked, answer: &Extract) -> &'static str {
+        let text = plain(&answer.answer);
+        let (count, outcome) = match (asked.answer.is_some(), answer.supported) {
+            (true, false) => (&mut self.refused, "refused"),
+            (true, true) if asked.gold.iter().any(|it| holds(&text, it)) => {
+                (&mut self.right, "right")
+            }
+            (true, true) => (&mut self.wrong, "wrong"),
+            (false, true) => (&mut self.invented, "answered though the manual has no answer"),
+            (false, false) => (&mut self.withheld, "rightly refused"),
+        };
+        *count += 1;
+        outcome
+    }
+
+    fn plus(self, other: Outcomes) -> Outcomes {
+        Outcomes {
+            right: self.right + other.right,
+            wrong: self.wrong + other.wrong,
+            refused: self.refused + other.refused,
+            invented: self.invented + other.invented,
+            withheld: self.withheld + other.withheld,
+        }
+    }
+}
+
+/// In lower case, without markup, and with one space where there were several.
+fn plain(text: &str) -> String {
+    let text = text.replace(['`', '*', '\\'], "").to_lowercase();
+    text.split_whitespace().collect::<Vec<&str>>().join(" ")
+}
+
+/// Whether a text holds a part that no Latin letter or digit goes on with: "-m" and not "--monoarch".
+fn holds(text: &str, part: &str) -> bool {
+    let goes_on = |c: Option<char>, end: Option<char>| {
+        [c, end].iter().all(|it| it.is_some_and(|c| c.is_ascii_alphanumeric()))
+    };
+    text.match_indices(part).any(|(at, _)| {
+        let (before, behind) = (&text[..at], &text[at + part.len()..]);
+        !goes_on(before.chars().next_back(), part.chars().next())
+            && !goes_on(behind.chars().next(), part.chars().next_back())
+    })
+}

@@ -1,0 +1,180 @@
+//! Damaged pages of both indexes: whatever bytes a disk gives back, a statement ends with rows or with an
+//! error, the server goes on, and REINDEX mends the index.
+
+use std::fs::OpenOptions;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+use postgres::{Client, Error};
+
+use super::cluster::Cluster;
+use super::documents::{count, describe};
+use super::random::Random;
+
+const PAGE: usize = 8192;
+/// PostgreSQL's own part of a page, which it looks at itself.
+const HEADER: usize = 24;
+/// Indexes of each kind, each with damage of its own.
+const TRIALS: usize = 24;
+
+/// An access method, and what is done with an index of it. `{n}` is the number of its table.
+struct Method {
+    name: &'static str,
+    make: &'static str,
+    statements: &'static [&'static str],
+    /// Counts what is wrong with the index.
+    check: &'static str,
+}
+
+const HNSW: Method = Method {
+    name: "rag_hnsw",
+    make: "
+        CREATE TABLE v{n} (id bigint, kind integer, v vector(12));
+        INSERT INTO v{n} SELECT i, i % 5, point(i) FROM generate_series(1, 600) AS i;
+        CREATE INDEX v{n}_index ON v{n} USING rag_hnsw (v vector_l2_ops, kind)
+            WITH (m = 4, ef_construction = 16, storage = {storage});",
+    statements: &[
+        "SELECT id FROM v{n} ORDER BY v <-> point(7) LIMIT 10",
+        "SELECT id FROM v{n} WHERE kind = 3 ORDER BY v <-> point(7) LIMIT 10",
+        "SELECT id FROM v{n} ORDER BY v <-> point(11)",
+        "INSERT INTO v{n} SELECT i, i % 5, point(i) FROM generate_series(601, 620) AS i",
+        "SELECT * FROM rag_hnsw_check('v{n}_index')",
+        "SELECT * FROM rag_hnsw_stats('v{n}_index')",
+        "SELECT rag_hnsw_recall('v{n}_index', queries => 5)",
+        "SELECT rag_hnsw_prewarm('v{n}_index')",
+        "DELETE FROM v{n} WHERE id % 3 = 0",
+        "VACUUM (INDEX_CLEANUP on) v{n}",
+        "INSERT INTO v{n} SELECT i, i % 5, point(i) FROM generate_series(621, 640) AS i",
+        "SELECT id FROM v{n} ORDER BY v <-> point(7) LIMIT 50",
+    ],
+    check: "SELECT count(*) FROM rag_hnsw_check('v{n}_index')",
+};
+
+const BM25: Method = Method {
+    name: "rag_bm25",
+    make: "
+        CREATE TABLE v{n} (id bigint, t tsvector);
+        INSERT INTO v{n} SELECT i, words(i) FROM generate_series(1, 600) AS i;
+        CREATE INDEX v{n}_index ON v{n} USING rag_bm25 (t);
+        INSERT INTO v{n} SELECT i, words(i) FROM generate_series(601, 640) AS i;",
+    statements: &[
+        "SELECT id FROM v{n} ORDER BY t <@> 'w1 | w7'::tsquery LIMIT 10",
+        "SELECT id FROM v{n} WHERE t @@ 'w2 & w3' ORDER BY t <@> 'w2 & w3'::tsquery LIMIT 10",
+        "SELECT id FROM v{n} WHERE t @@ 'w1' ORDER BY t <@> 'w1 | w2 | w3'::tsquery",
+        "INSERT INTO v{n} SELECT i, words(i) FROM generate_series(641, 700) AS i",
+        "SELECT * FROM rag_bm25_check('v{n}_index')",
+        "SELECT * FROM rag_bm25_stats('v{n}_index')",
+        "DELETE FROM v{n} WHERE id % 3 = 0",
+        "VACUUM (INDEX_CLEANUP on) v{n}",
+        "INSERT INTO v{n} SELECT i, words(i) FROM generate_series(701, 720) AS i",
+        "SELECT id FROM v{n} ORDER BY t <@> 'w1 | w9'::tsquery LIMIT 50",
+    ],
+    check: "SELECT count(*) FROM rag_bm25_check('v{n}_index')",
+};
+
+/// The same number gives the same vector, and the same words, everywhere.
+const SETUP: &str = "
+    CREATE EXTENSION pg_rag CASCADE;
+    CREATE FUNCTION point(number bigint) RETURNS vector LANGUAGE sql IMMUTABLE AS $$
+        SELECT array_agg(hashint8extended(number * 16 + d, 5)::float8 / 9223372036854775808.0::float8)::vector
+        FROM generate_series(1, 12) AS d
+    $$;
+    CREATE FUNCTION words(number bigint) RETURNS tsvector LANGUAGE sql IMMUTABLE AS $$
+        SELECT array_to_tsvector(array_agg(DISTINCT 'w' || 1 + hashint8(number * 16 + d) & 63))
+        FROM generate_series(1, 8) AS d
+    $$;";
+
+#[test]
+fn a_damaged_rag_hnsw_index_ends_in_rows_or_errors() {
+    damage(&HNSW, 0x6e0d);
+}
+
+#[test]
+fn a_damaged_rag_bm25_index_ends_in_rows_or_errors() {
+    damage(&BM25, 0xb25);
+}
+
+/// Makes indexes, damages their files while the server is down, and does everything with each.
+fn damage(method: &Method, seed: u64) {
+    // A page whose checksum is wrong never reaches the index, unless PostgreSQL is told to let it.
+    let settings = ["autovacuum = off", "ignore_checksum_failure = on", "jit = off"];
+    let Some(mut cluster) = Cluster::start(&settings) else { return };
+    let mut client = cluster.connect();
+    client.batch_execute(SETUP).unwrap();
+    let storages = ["sq8", "float32", "float16", "binary"];
+    for trial in 0..TRIALS {
+        let make = method.make.replace("{storage}", storages[trial % storages.len()]);
+        client
+            .batch_execute(&of_trial(&make, trial))
+            .unwrap_or_else(|e| panic!("{}", describe(&e)));
+    }
+    let file = "SELECT current_setting('data_directory') || '/' || pg_relation_filepath($1::text::regclass)";
+    let files: Vec<String> = (0..TRIALS)
+        .map(|trial| client.query_one(file, &[&format!("v{trial}_index")]).unwrap().get(0))
+        .collect();
+    drop(client);
+    cluster.stop("INT");
+    let mut random = Random(seed);
+    files.iter().for_each(|file| spoil(Path::new(file), &mut random));
+    cluster.boot();
+    let postmaster = cluster.postmaster_pid();
+    let mut errors = 0;
+    for trial in 0..TRIALS {
+        errors += work(method, &mut cluster.connect(), trial);
+    }
+    println!("{}: {errors} errors of {}", method.name, TRIALS * method.statements.len());
+    assert!(errors > 0, "nothing was damaged");
+    assert!(!cluster.log().contains("was terminated by signal"), "a session crashed");
+    assert_eq!(cluster.postmaster_pid(), postmaster);
+}
+
+fn of_trial(statement: &str, trial: usize) -> String {
+    statement.replace("{n}", &trial.to_string())
+}
+
+/// Changes bytes of some pages, and sometimes a page from its beginning to its end.
+fn spoil(path: &Path, random: &mut Random) {
+    let file = OpenOptions::new().read(true).write(true).open(path).expect("an index");
+    let pages = file.metadata().expect("its size").len() as usize / PAGE;
+    let mut put = |page: usize, at: usize, bytes: &[u8]| {
+        file.write_all_at(bytes, (page * PAGE + at) as u64).expect("to damage an index");
+    };
+    for _ in 0..1 + random.below(200) {
+        let (page, at) = (random.below(pages), HEADER + random.below(PAGE - HEADER));
+        put(page, at, &[random.below(256) as u8]);
+    }
+    if random.below(3) == 0 {
+        let noise: Vec<u8> = (HEADER..PAGE).map(|_| random.below(256) as u8).collect();
+        put(random.below(pages), HEADER, &noise);
+    }
+}
+
+/// Does everything with a damaged index, and mends it. How many statements failed.
+fn work(method: &Method, client: &mut Client, trial: usize) -> usize {
+    // So long nothing takes, and what waits for nothing that comes is cancelled.
+    client
+        .batch_execute(
+            "SET enable_seqscan = off; SET enable_sort = off; SET statement_timeout = '120s'",
+        )
+        .unwrap();
+    let mut errors = 0;
+    for statement in method.statements {
+        let statement = of_trial(statement, trial);
+        if let Err(error) = client.simple_query(&statement) {
+            assert_says_damage(&error, &statement);
+            errors += 1;
+        }
+    }
+    client.batch_execute(&of_trial("REINDEX INDEX v{n}_index", trial)).unwrap();
+    let check = of_trial(method.check, trial);
+    assert_eq!(count(client, &check), 0, "{} of trial {trial} after REINDEX", method.name);
+    errors
+}
+
+/// The index is corrupted, or points to rows that cannot be; memory may not be enough for what it says.
+fn assert_says_damage(error: &Error, statement: &str) {
+    let said = describe(error);
+    let kinds = ["XX001", "XX002", "58P01", "58030", "53000", "53200"];
+    let is_damage = kinds.iter().any(|kind| said.starts_with(kind));
+    assert!(is_damage, "{statement}: {said}");
+}
