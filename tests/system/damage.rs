@@ -94,6 +94,49 @@ fn a_damaged_rag_bm25_index_ends_in_rows_or_errors() {
     damage(&BM25, 0xb25);
 }
 
+#[test]
+fn any_vacuum_links_what_has_lost_its_links() {
+    let settings = ["autovacuum = off", "ignore_checksum_failure = on"];
+    let Some(mut cluster) = Cluster::start(&settings) else { return };
+    let mut client = cluster.connect();
+    client.batch_execute(SETUP).unwrap();
+    client.batch_execute(UNLINKED).unwrap();
+    let file = file_of(&mut client, "linked_index");
+    drop(client);
+    cluster.stop("INT");
+    forget_links(Path::new(&file));
+    cluster.boot();
+    let mut client = cluster.connect();
+    let unreachable =
+        "SELECT count(*) FROM rag_hnsw_check('linked_index') WHERE problem = 'unreachable'";
+    assert!(count(&mut client, unreachable) > 0, "no link was the last one to its node");
+    // There are no dead rows.
+    client.batch_execute("VACUUM linked").unwrap();
+    assert_eq!(count(&mut client, "SELECT count(*) FROM rag_hnsw_check('linked_index')"), 0);
+}
+
+const UNLINKED: &str = "
+    CREATE TABLE linked (id bigint, v vector(12));
+    INSERT INTO linked SELECT i, point(i) FROM generate_series(1, 600) AS i;
+    CREATE INDEX linked_index ON linked USING rag_hnsw (v vector_l2_ops);";
+
+/// Empties every second page with links: a page of zeros has empty lists.
+fn forget_links(path: &Path) {
+    const TRAILER: usize = 8;
+    const LINKS: u8 = 5;
+    let file = OpenOptions::new().read(true).write(true).open(path).expect("an index");
+    let pages = file.metadata().expect("its size").len() as usize / PAGE;
+    let kind = |page: &usize| {
+        let mut kind = [0];
+        file.read_exact_at(&mut kind, ((page + 1) * PAGE - TRAILER) as u64).expect("a page");
+        kind[0]
+    };
+    for page in (0..pages).filter(|page| kind(page) == LINKS).step_by(2) {
+        let nothing = [0; PAGE - HEADER - TRAILER];
+        file.write_all_at(&nothing, (page * PAGE + HEADER) as u64).expect("to damage an index");
+    }
+}
+
 /// Makes indexes, damages their files while the server is down, and does everything with each.
 fn damage(method: &Method, seed: u64) {
     // A page whose checksum is wrong never reaches the index, unless PostgreSQL is told to let it.
@@ -108,10 +151,8 @@ fn damage(method: &Method, seed: u64) {
             .batch_execute(&of_trial(&make, trial))
             .unwrap_or_else(|e| panic!("{}", describe(&e)));
     }
-    let file = "SELECT current_setting('data_directory') || '/' || pg_relation_filepath($1::text::regclass)";
-    let files: Vec<String> = (0..TRIALS)
-        .map(|trial| client.query_one(file, &[&format!("v{trial}_index")]).unwrap().get(0))
-        .collect();
+    let files: Vec<String> =
+        (0..TRIALS).map(|trial| file_of(&mut client, &format!("v{trial}_index"))).collect();
     drop(client);
     cluster.stop("INT");
     let mut random = Random(seed);
@@ -126,6 +167,12 @@ fn damage(method: &Method, seed: u64) {
     assert!(errors > 0, "nothing was damaged");
     assert!(!cluster.log().contains("was terminated by signal"), "a session crashed");
     assert_eq!(cluster.postmaster_pid(), postmaster);
+}
+
+/// Where an index stands on disk.
+fn file_of(client: &mut Client, index: &str) -> String {
+    let file = "SELECT current_setting('data_directory') || '/' || pg_relation_filepath($1::text::regclass)";
+    client.query_one(file, &[&index]).unwrap().get(0)
 }
 
 fn of_trial(statement: &str, trial: usize) -> String {

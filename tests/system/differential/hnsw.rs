@@ -215,8 +215,20 @@ fn rag_hnsw_finds_what_the_table_has() {
     assert!(recall > 0.95, "recall {recall}");
 }
 
+/// When a scan stops walking and reads the index: that changes what it costs, and no row.
+fn bounds_of_a_scan(draw: &mut Draw) -> String {
+    let nodes = draw.one_of(&["1", "100", "20000"]);
+    let multiplier = draw.one_of(&["1", "1.5", "4"]);
+    let memory = draw.one_of(&["64kB", "4MB"]);
+    format!(
+        "SET rag_hnsw.max_scan_tuples = {nodes}; SET rag_hnsw.scan_mem_multiplier = {multiplier};
+        SET work_mem = '{memory}'"
+    )
+}
+
 fn compare(session: &mut Session, table: &VectorTable, draw: &mut Draw, tally: &mut Tally) {
     let probe: String = session.query(&format!("SELECT {}::text", table.vector()))[0].get(0);
+    session.run(&bounds_of_a_scan(draw));
     let limit = 1 + draw.below(60);
     for limit in ["".to_owned(), format!("LIMIT {limit}"), format!("LIMIT {limit} OFFSET 3")] {
         let query = table.query(draw, &probe, &limit);
