@@ -466,10 +466,12 @@ impl UnitBuilder<'_> {
     }
 }
 
-/// Whether this stands in brackets as a whole, as what is said in the place of a picture does ("[screenshot of the menu]").
+/// Whether this stands in brackets as a whole and is no sentence, as what is said in the place of a picture ("[the menu]").
 fn is_bracketed(text: &str) -> bool {
     let inside = text.strip_prefix('[').and_then(|it| it.strip_suffix(']'));
-    inside.is_some_and(|it| !it.contains(['[', ']']))
+    inside.is_some_and(|it| {
+        !it.contains(['[', ']']) && !it.ends_with(['.', '!', '?', '。', '！', '？'])
+    })
 }
 
 /// A block of a list, or code.
