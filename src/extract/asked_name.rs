@@ -60,10 +60,12 @@ const NAMED: &str = "option options flag flags switch command commands setting s
     ajuste parámetro función opzione opzioni impostazione parametro funzione variabile opção opções configuração parâmetro \
     função variável optie opties opdracht instelling functie variabele opcja opcje opcją opcję polecenie polecenia \
     poleceniem ustawienie parametr parametrem funkcja zmienna опция опцию опцией параметр параметром ключ ключом команда \
-    команду командой настройка функция переменная опція команда параметр функція змінна seçenek komut ayar parametre işlev";
+    команду командой настройка функция переменная опція команда параметр функція змінна seçenek komut ayar parametre işlev \
+    επιλογή εντολή ρύθμιση παράμετρος παράμετρο συνάρτηση μεταβλητή خيار الخيار أمر الأمر إعداد الإعداد معامل المعامل دالة الدالة \
+    विकल्प कमांड आदेश सेटिंग पैरामीटर फ़ंक्शन";
 
-/// Both, in languages that write no spaces.
-const UNSPACED: [&str; 26] = [
+/// Both, in languages that write no spaces, or particles right behind a word.
+const UNSPACED: [&str; 35] = [
     "哪个选项",
     "哪個選項",
     "哪个命令",
@@ -90,4 +92,13 @@ const UNSPACED: [&str; 26] = [
     "パラメータは何",
     "オプションはどれ",
     "コマンドはどれ",
+    "어떤 옵션",
+    "어떤 명령",
+    "어떤 설정",
+    "어떤 함수",
+    "어떤 매개변수",
+    "어느 옵션",
+    "어느 명령",
+    "무슨 옵션",
+    "무슨 명령",
 ];

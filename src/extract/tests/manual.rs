@@ -203,6 +203,10 @@ fn who_asks_which_option_is_told_a_name() {
         "With what command is the pump removed?",
         "Welcher Schalter entfernt die Pumpe?",
         "哪个选项删除泵？",
+        "Ποια εντολή αφαιρεί την αντλία;",
+        "أي خيار يزيل المضخة؟",
+        "कौन सा विकल्प पंप हटाता है?",
+        "어떤 명령으로 펌프를 제거하나요?",
     ] {
         assert_eq!(lacking(question, page), told, "{question}");
     }
