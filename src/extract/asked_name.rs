@@ -51,7 +51,7 @@ fn asks_for_name(words: &[Word], text: &str) -> bool {
 /// Words that ask which one.
 const WHICH: &str = "which what welche welcher welches welchem welchen quel quelle quels quelles qué cuál che quale quali que \
     qual quais welk welke która który które którą którego którym jaka jaki jakie jaką jakim jakiego какая какой какое какую \
-    каким яка який яке яку яким якою hangi";
+    каким яка який яке яку яким якою hangi ποια ποιο أي أيّ ما किस सा सी";
 
 /// What programs call by name.
 const NAMED: &str = "option options flag flags switch command commands setting settings parameter parameters function \
