@@ -146,7 +146,7 @@ bench-bm25: setup ## rag_bm25 beside GIN and Lucene, as in ARGS="latency --rows 
 	@$(ENV) pg_config=$$(tree_pg_config $(firstword $(PG))); PG_CONFIG=$$pg_config scripts/install.sh; \
 	    PG_RAG_PG_CONFIG=$$pg_config cargo bench --bench bm25 -- $(ARGS)
 
-bench-manuals: setup ## what the built-in answerer says of manuals of other programs, in six languages
+bench-manuals: setup ## what the built-in answerer says of manuals of other programs, in seven languages
 	@$(ENV) folder=$$(scripts/manuals.sh); cargo bench --bench answer -- --manuals "$$folder" $(ARGS)
 
 bench-pipeline: setup ## pipelines: capture, backfill, freshness, memory, fairness, as in ARGS="trickle memory"

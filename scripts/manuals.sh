@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Gets manuals of programs in six languages into the cache, out of Debian packages that are not installed: what
+# Gets manuals of programs in seven languages into the cache, out of Debian packages that are not installed: what
 # `make bench-manuals` asks. Prints the folder. The questions were written about the versions of Debian 12.
 set -euo pipefail
 # shellcheck source=scripts/env.sh

@@ -24,7 +24,7 @@
 //! question is kept: no constant was fitted to it. With `--pages` and `--ask` it asks the questions in a file, one a line, about
 //! the Markdown or HTML in a folder; `--pieces` shows the best pieces of each with their scores and what the reader says.
 //!
-//! `--manuals` asks those of `manuals.jsonl` about manuals of other programs, in six languages (`make bench-manuals`).
+//! `--manuals` asks those of `manuals.jsonl` about manuals of other programs, in seven languages (`make bench-manuals`).
 //!
 //! The model is `$PG_RAG_MODEL` (default `~/.cache/pg_rag/models/multilingual-e5-small`), the data
 //! `$PG_RAG_DATA` (default `../shared/data`). Where one is missing, that is said and no more.

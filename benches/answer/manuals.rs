@@ -1,4 +1,4 @@
-//! Questions as users type them about manuals of programs in six languages, which `scripts/manuals.sh` gets: nothing was fitted
+//! Questions as users type them about manuals of programs in seven languages, which `scripts/manuals.sh` gets: nothing was fitted
 //! to them.
 
 use std::path::Path;
