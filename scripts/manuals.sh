@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Gets manuals of programs in seven languages into the cache, out of Debian packages that are not installed: what
-# `make bench-manuals` asks. Prints the folder. The questions were written about the versions of Debian 12.
+# `make bench-manuals` asks. Prints the folder. The questions are about the versions of Debian 12; the benchmark says so
+# where another version lacks an answer.
 set -euo pipefail
 # shellcheck source=scripts/env.sh
 source "$(dirname "$0")/env.sh"
@@ -21,15 +22,15 @@ main() {
 get() {
     local partial package
     partial=$(mktemp -d "$PG_RAG_CACHE/manuals.XXXXXX")
-    if ! (cd "$partial" && apt-get download --quiet=2 "${PACKAGES[@]}") >&2; then
-        rm -rf "$partial"
+    # shellcheck disable=SC2064 # what it is now
+    trap "rm -rf '$partial'" EXIT
+    (cd "$partial" && apt-get download --quiet=2 "${PACKAGES[@]}") >&2 ||
         fail "could not download the manuals" "they are packages of Debian; apt-get update may be due"
-    fi
     for package in "$partial"/*.deb; do
         dpkg-deb --extract "$package" "$partial"
         rm "$package"
     done
-    mv "$partial" "$1"
+    mv --no-target-directory "$partial" "$1"
 }
 
 main

@@ -53,13 +53,18 @@ struct Outcomes {
 /// Asks all questions about the manuals in `folder`, prints the answers and then what became of them.
 pub fn ask_all(model: &Path, folder: &Path, settings: &Settings, embedder: &mut Remembering) {
     let asked: Vec<Asked> = QUESTIONS.lines().map(Asked::read).collect();
+    let is_of_none = |it: &&Asked| MANUALS.iter().all(|manual| manual.0 != it.manual);
+    assert!(asked.iter().find(is_of_none).is_none(), "a question is about no manual");
     let mut all = Vec::new();
     for (manual, place, ending, others) in MANUALS {
         let is_page =
             |name: &str| name.ends_with(ending) && !others.iter().any(|it| name.starts_with(it));
-        let files = files(&folder.join(place), is_page);
+        let place = folder.join(place);
+        let files = files(&place, is_page);
+        assert!(!files.is_empty(), "no pages of the manual in {}", place.display());
         let pages = EmbeddedPages::of(&files, model, embedder);
         let asked: Vec<&Asked> = asked.iter().filter(|it| it.manual == manual).collect();
+        asked.iter().for_each(|it| it.assert_is_about(&pages));
         all.push((manual, pages.passages.len(), ask(&pages, &asked, settings, embedder)));
     }
     println!(
@@ -98,16 +103,22 @@ fn ask(
 }
 
 impl Asked {
+    /// Fails if the manual says nothing of what an answer is to hold: then it is of another version.
+    fn assert_is_about(&self, pages: &EmbeddedPages) {
+        let texts: Vec<String> = pages.passages.iter().map(|it| plain(&it.text)).collect();
+        for gold in &self.gold {
+            let is_there = texts.iter().any(|text| holds(text, gold));
+            assert!(is_there, "{} does not say {gold:?}: {}", self.manual, self.question);
+        }
+    }
+
     fn read(line: &str) -> Asked {
         let line: Value = serde_json::from_str(line).unwrap();
         let text = |key: &str| line[key].as_str().map(str::to_owned);
         let gold = line["gold"].as_array().into_iter().flatten().filter_map(Value::as_str);
-        Asked {
-            manual: text("manual").unwrap(),
-            question: text("question").unwrap(),
-            answer: text("answer"),
-            gold: gold.map(plain).collect(),
-        }
+        let (answer, gold) = (text("answer"), gold.map(plain).collect::<Vec<String>>());
+        assert_eq!(answer.is_none(), gold.is_empty(), "{line}");
+        Asked { manual: text("manual").unwrap(), question: text("question").unwrap(), answer, gold }
     }
 }
 

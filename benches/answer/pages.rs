@@ -44,7 +44,7 @@ impl EmbeddedPages {
         &'a self,
         index: &Index,
         (question, k): (&str, usize),
-        embedder: &mut Remembering,
+        embedder: &Remembering,
     ) -> Vec<ExtractPassage<'a>> {
         let vector = embedder.vector(question, EmbeddingKind::Query);
         let found = index.search(question, &vector, &HashSet::new(), k);

@@ -58,6 +58,18 @@ fn without_strong_signs(text: &str) -> Cow<'_, str> {
     if is_meant { Cow::Owned(parts.concat()) } else { Cow::Borrowed(text) }
 }
 
+/// Whether this stands in brackets as a whole and is neither a sentence nor a section or an option of a file, as what is said in
+/// the place of a picture ("[screenshot of the menu]").
+pub(super) fn is_name_of_picture(text: &str) -> bool {
+    let inside = text.strip_prefix('[').and_then(|it| it.strip_suffix(']'));
+    inside.is_some_and(|it| {
+        it.trim().contains(' ')
+            && !it.contains(['[', ']', ':', '='])
+            && !it.starts_with('-')
+            && !it.ends_with(['.', '!', '?', '。', '！', '？'])
+    })
+}
+
 /// The parts of `text` between the tags of HTML that part paragraphs, headings, items and rows, in bytes.
 pub(super) fn between_block_tags(text: &str) -> Vec<Range<usize>> {
     let mut parts = Vec::new();

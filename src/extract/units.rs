@@ -16,7 +16,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use super::announcement::{AnnouncedBy, announced_by, announces, announces_list};
 use super::blocks::{BlockKind, TextBlock, blocks, trim};
 use super::cut::{LONGEST_UNIT, cut_long, whole_sentences};
-use super::markup::between_block_tags;
+use super::markup::{between_block_tags, is_name_of_picture};
 use super::part::{PartKind, UnitPart, is_unwrapped, is_usage};
 use super::reference::{is_navigation, is_reference};
 use super::title::{is_heading, is_option, option_title, title};
@@ -336,7 +336,7 @@ impl UnitBuilder<'_> {
         for sentence in sentences {
             let sentence = range.start + sentence.start..range.start + sentence.end;
             let text = self.content[sentence.clone()].trim_end_matches(['*', '_']);
-            if is_bracketed(text) {
+            if is_name_of_picture(text) {
                 continue;
             }
             match is_question(text) {
@@ -464,14 +464,6 @@ impl UnitBuilder<'_> {
         };
         last.parts.extend(rest.iter().take_while(wanted).map(item_or_code));
     }
-}
-
-/// Whether this stands in brackets as a whole and is no sentence, as what is said in the place of a picture ("[the menu]").
-fn is_bracketed(text: &str) -> bool {
-    let inside = text.strip_prefix('[').and_then(|it| it.strip_suffix(']'));
-    inside.is_some_and(|it| {
-        !it.contains(['[', ']']) && !it.ends_with(['.', '!', '?', '。', '！', '？'])
-    })
 }
 
 /// A block of a list, or code.

@@ -84,10 +84,11 @@ impl HnswMeta {
         if widths.iter().any(|width| ![1, 2, 4, 8, 16].contains(width)) {
             return Err(corrupt(0, "filter values of an unknown width"));
         }
-        let filters = Filters::new(widths)?;
+        let no_shape = |_| corrupt(0, "no index can have this shape");
+        let filters = Filters::new(widths).map_err(no_shape)?;
         let column = VectorColumn::from_number(page[at(21)])
             .ok_or_else(|| corrupt(0, "unknown type of column"))?;
-        let mut shape = IndexShape::new(space, degree, filters)?;
+        let mut shape = IndexShape::new(space, degree, filters).map_err(no_shape)?;
         let apart = PagesApart { first: get_u32(page, at(44)), count: get_u32(page, at(48)) };
         shape.layout =
             shape.layout.with_apart(apart).ok_or_else(|| corrupt(0, "pages in no place"))?;

@@ -298,7 +298,11 @@ fn pictures_with_links_are_no_evidence() {
 #[test]
 fn the_name_of_a_picture_is_no_evidence() {
     assert_eq!(units("[the theme vertical-split]"), []);
-    assert_eq!(units("[The clerk keeps the seal.]").len(), 1);
+    for text in
+        ["[The clerk keeps the seal.]", "[mysqld]", "[--force --all]", "[Note: keep it dry]"]
+    {
+        assert_eq!(units(text).len(), 1, "{text}");
+    }
     let themes = "Two themes come with it:\n\n[the theme vertical-split]\n\nOne is vertical-split.";
     check(
         "Which themes come with it?",
