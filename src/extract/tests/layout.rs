@@ -303,12 +303,6 @@ fn the_name_of_a_picture_is_no_evidence() {
     {
         assert_eq!(units(text).len(), 1, "{text}");
     }
-    let themes = "Two themes come with it:\n\n[the theme vertical-split]\n\nOne is vertical-split.";
-    check(
-        "Which themes come with it?",
-        &[themes],
-        "Two themes come with it: One is vertical-split. [1]",
-    );
     check(
         "Where is it said?",
         &["It is said [in another place]."],
