@@ -58,16 +58,16 @@ const BM25: Method = Method {
         CREATE INDEX v{n}_index ON v{n} USING rag_bm25 (t);
         INSERT INTO v{n} SELECT i, words(i) FROM generate_series(601, 640) AS i;",
     statements: &[
-        "SELECT id FROM v{n} ORDER BY t <@> 'w1 | w7'::tsquery LIMIT 10",
-        "SELECT id FROM v{n} WHERE t @@ 'w2 & w3' ORDER BY t <@> 'w2 & w3'::tsquery LIMIT 10",
-        "SELECT id FROM v{n} WHERE t @@ 'w1' ORDER BY t <@> 'w1 | w2 | w3'::tsquery",
+        "SELECT id FROM v{n} ORDER BY t <@> rag_bm25_query('v{n}_index', 'w1 | w7') LIMIT 10",
+        "SELECT id FROM v{n} WHERE t @@ 'w2 & w3' ORDER BY t <@> rag_bm25_query('v{n}_index', 'w2 & w3') LIMIT 10",
+        "SELECT id FROM v{n} WHERE t @@ 'w1' ORDER BY t <@> rag_bm25_query('v{n}_index', 'w1 | w2 | w3')",
         "INSERT INTO v{n} SELECT i, words(i) FROM generate_series(641, 700) AS i",
         "SELECT * FROM rag_bm25_check('v{n}_index')",
         "SELECT * FROM rag_bm25_stats('v{n}_index')",
         "DELETE FROM v{n} WHERE id % 3 = 0",
         "VACUUM (INDEX_CLEANUP on) v{n}",
         "INSERT INTO v{n} SELECT i, words(i) FROM generate_series(701, 720) AS i",
-        "SELECT id FROM v{n} ORDER BY t <@> 'w1 | w9'::tsquery LIMIT 50",
+        "SELECT id FROM v{n} ORDER BY t <@> rag_bm25_query('v{n}_index', 'w1 | w9') LIMIT 50",
     ],
     check: "SELECT count(*) FROM rag_bm25_check('v{n}_index')",
 };
@@ -226,6 +226,8 @@ fn work(method: &Method, client: &mut Client, trial: usize) -> usize {
 fn assert_says_damage(error: &Error, statement: &str) {
     let said = describe(error);
     let kinds = ["XX001", "XX002", "58P01", "58030", "53000", "53200", "22000"];
-    let is_damage = kinds.iter().any(|kind| said.starts_with(kind));
+    // PostgreSQL has no code of its own for a block beyond all files of a table.
+    let is_damage =
+        kinds.iter().any(|kind| said.starts_with(kind)) || said.contains("could not open file");
     assert!(is_damage, "{statement}: {said}");
 }
