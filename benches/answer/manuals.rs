@@ -53,8 +53,8 @@ struct Outcomes {
 /// Asks all questions about the manuals in `folder`, prints the answers and then what became of them.
 pub fn ask_all(model: &Path, folder: &Path, settings: &Settings, embedder: &mut Remembering) {
     let asked: Vec<Asked> = QUESTIONS.lines().map(Asked::read).collect();
-    let is_of_none = |it: &&Asked| MANUALS.iter().all(|manual| manual.0 != it.manual);
-    assert!(asked.iter().find(is_of_none).is_none(), "a question is about no manual");
+    let is_of_one = |it: &Asked| MANUALS.iter().any(|manual| manual.0 == it.manual);
+    assert!(asked.iter().all(is_of_one), "a question is about no manual");
     let mut all = Vec::new();
     for (manual, place, ending, others) in MANUALS {
         let is_page =
