@@ -1,5 +1,5 @@
-//! Questions as users type them about manuals of programs in seven languages, which `scripts/manuals.sh` gets: nothing was fitted
-//! to them.
+//! Questions as users type them about manuals of programs in seven languages, which `scripts/manuals.sh` gets: no constant was
+//! fitted to them.
 
 use std::path::Path;
 

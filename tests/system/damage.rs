@@ -7,6 +7,7 @@ use std::panic::resume_unwind;
 use std::path::Path;
 use std::thread;
 
+use pg_rag::hnsw::page::{HnswPageKind, kind};
 use pg_rag::pages::{HEADER_BYTES as HEADER, PAGE_SIZE as PAGE, TRAILER_BYTES as TRAILER};
 use postgres::{Client, Error};
 
@@ -109,7 +110,9 @@ fn any_vacuum_links_what_has_lost_its_links() {
     let mut client = cluster.connect();
     let unreachable =
         "SELECT count(*) FROM rag_hnsw_check('linked_index') WHERE problem = 'unreachable'";
-    assert!(count(&mut client, unreachable) > 0, "no link was the last one to its node");
+    let lost = count(&mut client, unreachable);
+    println!("{lost} of 600 nodes have no link");
+    assert!(lost >= 100, "only {lost} nodes have lost all links to them");
     // There are no dead rows.
     client.batch_execute("VACUUM linked").unwrap();
     assert_eq!(count(&mut client, "SELECT count(*) FROM rag_hnsw_check('linked_index')"), 0);
@@ -122,15 +125,14 @@ const UNLINKED: &str = "
 
 /// Empties all pages with links but the first: a page of zeros has empty lists.
 fn forget_links(path: &Path) {
-    const LINKS: u8 = 5;
     let file = OpenOptions::new().read(true).write(true).open(path).expect("an index");
     let pages = file.metadata().expect("its size").len() as usize / PAGE;
-    let kind = |page: &usize| {
-        let mut kind = [0];
-        file.read_exact_at(&mut kind, ((page + 1) * PAGE - TRAILER) as u64).expect("a page");
-        kind[0]
+    let has_links = |number: &usize| {
+        let mut page = [0; PAGE];
+        file.read_exact_at(&mut page, (number * PAGE) as u64).expect("a page");
+        kind(&page) == Some(HnswPageKind::Links)
     };
-    for page in (0..pages).filter(|page| kind(page) == LINKS).skip(1) {
+    for page in (0..pages).filter(has_links).skip(1) {
         let nothing = [0; PAGE - HEADER - TRAILER];
         file.write_all_at(&nothing, (page * PAGE + HEADER) as u64).expect("to damage an index");
     }
@@ -225,7 +227,7 @@ fn work(method: &Method, client: &mut Client, trial: usize) -> usize {
 /// tell of other dimensions than the column has.
 fn assert_says_damage(error: &Error, statement: &str) {
     let said = describe(error);
-    let kinds = ["XX001", "XX002", "58P01", "58030", "53000", "53200", "22000"];
+    let kinds = ["XX001", "XX002", "58P01", "58030", "53000", "53200", "22000 expected "];
     // PostgreSQL has no code of its own for a block beyond all files of a table.
     let is_damage =
         kinds.iter().any(|kind| said.starts_with(kind)) || said.contains("could not open file");
