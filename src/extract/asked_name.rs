@@ -45,7 +45,7 @@ fn has_new_name(candidate: &UnitCandidate, passages: &[ExtractPassage], asked: &
 fn asks_for_name(words: &[Word], text: &str) -> bool {
     let is_of = |list: &str, word: &Word| list.split_ascii_whitespace().any(|it| it == word.folded);
     words.windows(2).any(|pair| is_of(WHICH, &pair[0]) && is_of(NAMED, &pair[1]))
-        || UNSPACED.iter().any(|it| text.contains(it))
+        || PHRASES.iter().any(|it| text.contains(it))
 }
 
 /// Words that ask which one.
@@ -65,7 +65,7 @@ const NAMED: &str = "option options flag flags switch command commands setting s
     विकल्प कमांड आदेश सेटिंग पैरामीटर फ़ंक्शन";
 
 /// Both, in languages that write no spaces, or particles right behind a word.
-const UNSPACED: [&str; 35] = [
+const PHRASES: [&str; 35] = [
     "哪个选项",
     "哪個選項",
     "哪个命令",
