@@ -6,9 +6,10 @@ use pgrx::pg_sys::panic::CaughtError;
 use pgrx::prelude::*;
 
 use crate::error::{Error, ErrorKind};
-use crate::pg::server::error::report;
+use crate::pg::server::error::{raise, report};
 use crate::pg::server::reserve::Reserve;
 use crate::pg::server::sql;
+use crate::pg::server::transaction::in_subtransaction;
 use crate::pg::server::vector::Vector;
 
 /// A first row's first column.
@@ -130,24 +131,52 @@ fn each_kind_of_error_has_an_sqlstate() {
         (ErrorKind::ProviderBusy, PgSqlErrorCode::ERRCODE_INSUFFICIENT_RESOURCES),
         (ErrorKind::Internal, PgSqlErrorCode::ERRCODE_INTERNAL_ERROR),
     ];
-    let parts = |caught| match caught {
+    for (kind, code) in kinds {
+        let error = Error::new(kind, "what went wrong").detail("facts").hint("advice");
+        let caught = PgTryBuilder::new(|| -> [Option<String>; 3] { report(&error) })
+            .catch_when(code, parts)
+            .execute();
+        assert_eq!(caught, PARTS.map(|part| Some(part.to_owned())), "{kind:?}");
+    }
+}
+
+/// Message, detail and hint of the errors of tests.
+const PARTS: [&str; 3] = ["what went wrong", "facts", "advice"];
+
+/// Message, detail and hint of an error.
+fn parts(caught: CaughtError) -> [Option<String>; 3] {
+    match caught {
         CaughtError::ErrorReport(report) => [
             Some(report.message().to_owned()),
             report.detail().map(str::to_owned),
             report.hint().map(str::to_owned),
         ],
         other => other.rethrow(),
+    }
+}
+
+/// A shard's error is caught in a subtransaction where a `partial` answer would do without the shard.
+#[pg_extern]
+fn an_error_caught_in_a_subtransaction_keeps_detail_and_hint() {
+    let in_sql = || {
+        let statement = "DO $$BEGIN RAISE division_by_zero USING MESSAGE = 'what went wrong', DETAIL = 'facts',
+                         HINT = 'advice'; END$$";
+        sql::execute(statement, &[]).map(drop)
     };
-    for (kind, code) in kinds {
-        let error = Error::new(kind, "what went wrong").detail("facts").hint("advice");
-        let caught = PgTryBuilder::new(|| -> [Option<String>; 3] { report(&error) })
+    let here = || {
+        let error = Error::new(ErrorKind::Forbidden, "what went wrong");
+        Err(error.detail("facts").hint("advice"))
+    };
+    let failures = [
+        (in_subtransaction(in_sql), PgSqlErrorCode::ERRCODE_DIVISION_BY_ZERO),
+        (in_subtransaction(here), PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE),
+    ];
+    for (outcome, code) in failures {
+        let failure = outcome.expect_err("a failure");
+        let caught = PgTryBuilder::new(|| -> [Option<String>; 3] { raise(&failure) })
             .catch_when(code, parts)
             .execute();
-        assert_eq!(
-            caught,
-            ["what went wrong", "facts", "advice"].map(|part| Some(part.to_owned())),
-            "{kind:?}"
-        );
+        assert_eq!(caught, PARTS.map(|part| Some(part.to_owned())), "{code:?}");
     }
 }
 

@@ -6,6 +6,7 @@ use std::ffi::c_void;
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::prelude::*;
 
+use super::transaction::Failure;
 use crate::error::{Error, ErrorKind, Result};
 use crate::scheduling::bisection::Cause;
 
@@ -95,11 +96,12 @@ fn sqlstate(kind: ErrorKind) -> PgSqlErrorCode {
 }
 
 /// Raises again what was caught.
-pub fn raise(failure: &super::transaction::Failure) -> ! {
+pub fn raise(failure: &Failure) -> ! {
     if failure.cause == Cause::OverTime {
         super::time_limit::is_over_again();
     }
-    raise_as(&failure.sqlstate, failure.message.clone(), None, None)
+    let Failure { sqlstate, message, detail, hint, .. } = failure.clone();
+    raise_as(&sqlstate, message, detail, hint)
 }
 
 /// Raises an error with this SQLSTATE, five characters.

@@ -20,6 +20,10 @@ pub struct Failure {
     pub sqlstate: String,
     /// The message of the error.
     pub message: String,
+    /// Its detail, if it has one.
+    pub detail: Option<String>,
+    /// Its hint, if it has one.
+    pub hint: Option<String>,
     /// What it is about.
     pub cause: Cause,
     /// How long to wait before the next attempt, if the other side said so.
@@ -48,6 +52,8 @@ impl Failure {
         Failure {
             sqlstate: code_text(PgSqlErrorCode::ERRCODE_ADMIN_SHUTDOWN as i32),
             message: "the worker that had this row in hand ended".to_owned(),
+            detail: None,
+            hint: None,
             cause: Cause::Row,
             retry_after: None,
         }
@@ -73,6 +79,8 @@ impl From<Error> for Failure {
         Failure {
             sqlstate: sqlstate_text(error.kind()),
             message: error.message().to_owned(),
+            detail: error.detail_text().map(str::to_owned),
+            hint: error.hint_text().map(str::to_owned),
             cause: match error.kind() {
                 // ragd may hang on the row, or a provider refuse it; or it is they that are out of order.
                 ProviderFailed | ReplyMisfit | DaemonHung => Cause::Provider,
@@ -110,6 +118,8 @@ impl Failure {
         Failure {
             sqlstate: code_text(code.unwrap_or(report.sql_error_code() as i32)),
             message: report.message().to_owned(),
+            detail: report.detail().map(str::to_owned),
+            hint: report.hint().map(str::to_owned),
             cause: match passing.contains(&report.sql_error_code()) {
                 true => Cause::Passing,
                 false => Cause::Row,
