@@ -159,7 +159,8 @@ fn parts(caught: CaughtError) -> [Option<String>; 3] {
 #[pg_extern]
 fn an_error_caught_in_a_subtransaction_keeps_detail_and_hint() {
     let in_sql = || {
-        let statement = "DO $$BEGIN RAISE division_by_zero USING MESSAGE = 'what went wrong', DETAIL = 'facts',
+        let statement =
+            "DO $$BEGIN RAISE division_by_zero USING MESSAGE = 'what went wrong', DETAIL = 'facts',
                          HINT = 'advice'; END$$";
         sql::execute(statement, &[]).map(drop)
     };

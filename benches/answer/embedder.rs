@@ -12,6 +12,7 @@ use pg_rag::embed::reader::SpanScores;
 use pg_rag::embed::{Embedder, EmbeddingKind, Spanned};
 use pg_rag::error::{Error, ErrorKind, Result};
 use pg_rag::protocol::{Lane, ModelRef, Request, Response};
+use sha2::{Digest, Sha256};
 
 use crate::ragd::Ragd;
 
@@ -19,10 +20,15 @@ use crate::ragd::Ragd;
 const TEXTS_A_REQUEST: usize = 512;
 const DOCUMENTS_A_REQUEST: usize = 64;
 
+/// Where a model's reader is, in its folder.
+const READER: &str = "onnx/reader_int8.onnx";
+
 /// An embedder with a memory.
 pub struct Remembering {
     client: ClientConnection,
     model: ModelRef,
+    /// The SHA-256 of the model's reader in hexadecimal digits; empty without one.
+    reader: String,
     known: KnownVectors,
     /// Where new vectors are written.
     store: Option<BufWriter<File>>,
@@ -46,7 +52,7 @@ enum Memory {
     Passage,
     /// By the text of a document, whose spans are always the same.
     InPlace,
-    /// What the reader says, by the question and the text of a passage, whose spans are always the same.
+    /// What the reader says, by its digest, the question and the text of a passage, whose spans are always the same.
     SpanScores,
 }
 
@@ -61,6 +67,7 @@ impl Remembering {
         let (known, store) = open(&store_of(&model));
         Remembering {
             client: ragd.connect(),
+            reader: digest_of_reader(&model),
             model,
             known,
             store: Some(store),
@@ -149,7 +156,8 @@ impl Embedder for Remembering {
 
     fn score_spans(&mut self, question: &str, passages: &[Spanned]) -> Result<Vec<SpanScores>> {
         self.read += passages.len();
-        let key = |it: &Spanned| (Memory::SpanScores, format!("{question}\0{}", it.text));
+        let head = format!("{}\0{question}\0", self.reader);
+        let key = |it: &Spanned| (Memory::SpanScores, format!("{head}{}", it.text));
         // Where texts are cut in another way since, what is known is of other spans.
         let is_known = |it: &&Spanned| {
             self.known.get(&key(it)).is_some_and(|known| known.len() == it.spans.len())
@@ -190,6 +198,16 @@ impl Memory {
             EmbeddingKind::Passage => Memory::Passage,
         }
     }
+}
+
+/// Readers of one model have the same size, and mostly the same embedding model.
+fn digest_of_reader(model: &ModelRef) -> String {
+    let reader = fs::read(Path::new(&model.path).join(READER));
+    let hexadecimal = |bytes: Vec<u8>| {
+        let digest = Sha256::digest(bytes);
+        digest.iter().map(|byte| format!("{byte:02x}")).collect()
+    };
+    reader.map_or_else(|_| String::new(), hexadecimal)
 }
 
 /// `vectors/NAME-FILE-BYTES` beside the folder of models: another file has another size, mostly.
