@@ -4,6 +4,7 @@
 //! is left out; else all of the body counts but navigation, forms' controls, scripts and what
 //! is hidden. Style sheets are not read: a page that hides by class shows everything here.
 
+mod descriptions;
 mod tree;
 
 use super::writer::MarkdownWriter;
@@ -69,8 +70,12 @@ pub fn parse(text: &str, limits: &ParseLimits) -> Result<Vec<Part>> {
         return Err(too_deep(limits.depth));
     }
     let title = tree.find("title").map(|node| single_line(&flat_text(&tree, node, Flat::All)));
-    let mut reader =
-        HtmlReader { tree: &tree, writer: MarkdownWriter::new(limits.text), line: String::new() };
+    let mut reader = HtmlReader {
+        tree: &tree,
+        writer: MarkdownWriter::new(limits.text),
+        line: String::new(),
+        term: String::new(),
+    };
     let start = tree.find("main").filter(|node| is_seen(&tree, *node)).unwrap_or(tree.root());
     reader.read_children(start);
     reader.end_line();
@@ -86,6 +91,8 @@ struct HtmlReader<'a> {
     writer: MarkdownWriter,
     /// Text since the last block ended.
     line: String,
+    /// The terms that the next paragraph describes, where it is the first of a description.
+    term: String,
 }
 
 impl HtmlReader<'_> {
@@ -108,6 +115,7 @@ impl HtmlReader<'_> {
             "ul" | "ol" => self.read_list(node, element),
             "blockquote" => self.read_quotation(node),
             "table" if is_data(self.tree, node) => self.read_table(node),
+            "dl" => self.read_descriptions(node),
             "dd" => self.read_item(node, "-"),
             name if BLOCKS.contains(&name) => self.read_block(node),
             _ => self.read_children(node),
@@ -117,7 +125,20 @@ impl HtmlReader<'_> {
     /// Writes the text that was met outside of other blocks.
     fn end_line(&mut self) {
         let line = std::mem::take(&mut self.line);
-        self.writer.paragraph(&line);
+        if self.term.is_empty() || line.trim().is_empty() {
+            return self.writer.paragraph(&line);
+        }
+        let term = std::mem::take(&mut self.term);
+        let is_ended = term.ends_with(|end: char| ":：.。?？!！؟".contains(end));
+        let between = if is_ended { " " } else { ": " };
+        self.writer.paragraph(&format!("{term}{between}{}", line.trim_start()));
+    }
+
+    /// Ends the paragraph before a block that is none; a term whose description begins with it stands alone.
+    fn end_paragraph(&mut self) {
+        self.end_line();
+        let term = std::mem::take(&mut self.term);
+        self.writer.paragraph(&term);
     }
 
     fn read_block(&mut self, node: NodeId) {
@@ -127,18 +148,18 @@ impl HtmlReader<'_> {
     }
 
     fn read_heading(&mut self, node: NodeId, name: &str) {
-        self.end_line();
+        self.end_paragraph();
         let level = name.as_bytes().last().map_or(1, |digit| digit - b'0');
         self.writer.heading(level, &flat_text(self.tree, node, Flat::Seen));
     }
 
     fn read_code(&mut self, node: NodeId) {
-        self.end_line();
+        self.end_paragraph();
         self.writer.code(&flat_text(self.tree, node, Flat::Code));
     }
 
     fn read_list(&mut self, node: NodeId, element: &Element) {
-        self.end_line();
+        self.end_paragraph();
         let start = element.attribute("start").and_then(|start| start.trim().parse().ok());
         let mut number: i32 = start.unwrap_or(1);
         for &child in self.tree.children(node) {
@@ -160,7 +181,7 @@ impl HtmlReader<'_> {
     }
 
     fn read_item(&mut self, node: NodeId, marker: &str) {
-        self.end_line();
+        self.end_paragraph();
         self.writer.open_item(marker);
         self.read_children(node);
         self.end_line();
@@ -168,7 +189,7 @@ impl HtmlReader<'_> {
     }
 
     fn read_quotation(&mut self, node: NodeId) {
-        self.end_line();
+        self.end_paragraph();
         self.writer.open_quotation();
         self.read_children(node);
         self.end_line();
@@ -176,7 +197,7 @@ impl HtmlReader<'_> {
     }
 
     fn read_table(&mut self, node: NodeId) {
-        self.end_line();
+        self.end_paragraph();
         let mut rows = Vec::new();
         for part in parts_of_table(self.tree, node) {
             match self.tree.name(part) {
@@ -335,7 +356,7 @@ fn has_structure(tree: &Tree, cell: NodeId) -> bool {
 mod tests {
     use super::*;
 
-    fn check(page: &str, expected: &str) {
+    pub(super) fn check(page: &str, expected: &str) {
         let parts = parse(page, &ParseLimits::default()).unwrap();
         let texts: Vec<&str> = parts.iter().map(|part| &*part.content).collect();
         assert_eq!(texts.join("\n\n"), expected, "text of {page}");
@@ -353,7 +374,7 @@ mod tests {
         check("<blockquote><p>a<p>b</blockquote>c", "> a\n\n> b\n\nc");
         check("<p># no</p><p>&lt;!-- x</p>", "\\# no\n\n\\<!-- x");
         check("<img alt='a cat'> sleeps", "a cat sleeps");
-        check("<dl><dt>T<dd>D</dl>", "T\n\n- D");
+        check("<dd>D", "- D");
     }
 
     #[test]
