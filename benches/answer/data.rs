@@ -137,22 +137,28 @@ impl Purpose {
     /// By the first of the headings of a passage: its document.
     fn of_document(headings: &str) -> Purpose {
         let document = headings.split(" > ").next().unwrap_or_default();
-        match document.chars().map(u32::from).sum::<u32>().is_multiple_of(9) {
+        match Purpose::hash(document).is_multiple_of(9) {
             true => Purpose::Weighed,
             false => Purpose::Read,
         }
     }
 
-    /// By two bits of FNV-1a. Its lowest bit only counts odd bytes; higher ones depend on their order.
+    /// By two bits of the hash.
     fn by(key: &str) -> Purpose {
-        let hash = key.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-        });
-        match (hash >> 40 & 1, hash >> 41 & 1) {
+        let hash = Purpose::hash(key);
+        match (hash & 1, hash >> 1 & 1) {
             (1, _) => Purpose::Kept,
             (_, 0) => Purpose::Read,
             _ => Purpose::Weighed,
         }
+    }
+
+    /// 24 bits of FNV-1a. Its lowest bit only counts odd bytes; higher ones depend on their order.
+    fn hash(key: &str) -> u64 {
+        let hash = key.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+        });
+        hash >> 40
     }
 }
 

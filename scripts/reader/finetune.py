@@ -16,7 +16,6 @@ sets are among them (REPLAYED).
 
 import argparse
 import functools
-import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,7 +24,7 @@ import torch.nn.functional as F
 from judge import judge
 from model import DENSE, DROPOUT, END, EVIDENCE, READ, RELEVANCE, START, Pairs, Prepared, key, load, nearest, save
 from prepare import SETS
-from train import log_sums, loss
+from train import descend, log_sums, loss
 
 REPLAYED = {
     "squad_train_sample": 250,
@@ -44,7 +43,6 @@ TITLES = 0.8
 
 BATCH = 10
 RATE = 3e-4
-WARM = 0.05
 CACHED = 32  # sequences that go through the lower layers at once
 
 # BM25's constants.
@@ -227,28 +225,16 @@ def batch(examples, random, device):
 
 
 def train(upper, examples, options, random, device):
-    """For so many epochs or until the time is up; the rate falls to 0 by then."""
+    """For so many epochs or until the time is up."""
     steps = int(options.epochs * len(examples) / BATCH)
     order = np.concatenate([random.permutation(len(examples)) for _ in range(int(options.epochs) + 1)])
-    optimizer = torch.optim.AdamW(upper.parameters(), lr=RATE, weight_decay=0.01, betas=(0.9, 0.98))
-    upper.train()
-    begin, losses = time.time(), []
-    for number in range(steps):
-        spent = max(number / steps, (time.time() - begin) / options.seconds)
-        if spent >= 1:
-            break
-        optimizer.param_groups[0]["lr"] = RATE * min(spent / WARM, (1 - spent) / (1 - WARM))
+
+    def value(number):
         chosen = [examples[at] for at in order[number * BATCH : (number + 1) * BATCH]]
         states, mask, places, inside, right, relevant, counts, group = batch(chosen, random, device)
-        value = loss(log_sums(upper(states, mask, places), inside, right), relevant, counts, group)
-        optimizer.zero_grad()
-        value.backward()
-        torch.nn.utils.clip_grad_norm_(upper.parameters(), 1.0)
-        optimizer.step()
-        losses.append(value.item())
-        if number % 50 == 49:
-            print(f"batch {number + 1} of {steps}: loss {np.mean(losses):.3f}, {time.time() - begin:.0f} s", flush=True)
-            losses = []
+        return loss(log_sums(upper(states, mask, places), inside, right), relevant, counts, group)
+
+    descend(upper, map(value, range(steps)), steps, RATE, options.seconds)
     upper.store()
 
 

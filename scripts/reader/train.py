@@ -182,35 +182,43 @@ def order(prepared, generated, seed):
     return np.concatenate([random.permutation(np.append(judged, it)) for it in some])
 
 
+def descend(module, values, steps, rate, seconds):
+    """Takes a step after each of the losses `values`, which are computed one after the other as they are asked for: so
+    many steps, or until the time is up; the rate falls to 0 by then."""
+    optimizer = torch.optim.AdamW(module.parameters(), lr=rate, weight_decay=0.01, betas=(0.9, 0.98))
+    module.train()
+    begin, losses = time.time(), []
+    for number, value in enumerate(values):
+        spent = max(number / steps, (time.time() - begin) / seconds)
+        if spent >= 1:
+            break
+        optimizer.param_groups[0]["lr"] = rate * min(spent / WARM, (1 - spent) / (1 - WARM))
+        optimizer.zero_grad()
+        value.backward()
+        torch.nn.utils.clip_grad_norm_(module.parameters(), 1.0)
+        optimizer.step()
+        losses.append(value.detach())
+        if number % 50 == 49:
+            mean = torch.stack(losses).mean().item()
+            losses = []
+            print(f"batch {number + 1} of {steps}: loss {mean:.3f}, {time.time() - begin:.0f} s", flush=True)
+
+
 def train(prepared, model, near, questions, options, device):
-    """Until the questions are read or the time is up; the rate falls to 0 by then."""
     batches = Batches(prepared, near, questions, options.seed)
     loader = torch.utils.data.DataLoader(
         batches, batch_size=None, num_workers=options.workers, prefetch_factor=8 if options.workers else None
     )
-    optimizer = torch.optim.AdamW(model.parameters(), lr=RATE, weight_decay=0.01, betas=(0.9, 0.98))
-    model.train()
-    begin, losses = time.time(), []
-    for number, batch in enumerate(loader):
-        spent = max(number / len(batches), (time.time() - begin) / options.seconds)
-        if spent >= 1:
-            break
-        optimizer.param_groups[0]["lr"] = RATE * min(spent / WARM, (1 - spent) / (1 - WARM))
+
+    def value(batch):
         ids, mask, places, inside, right, relevant, counts, group = [
             it.to(device, non_blocking=True) for it in map(torch.as_tensor, batch)
         ]
         with autocast(device):
             logits = model(ids, mask, places)
-        value = loss(log_sums(logits, inside, right), relevant, counts, group)
-        optimizer.zero_grad()
-        value.backward()
-        torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
-        optimizer.step()
-        losses.append(value.detach())
-        if number % 200 == 199:
-            mean = torch.stack(losses).mean().item()
-            losses = []
-            print(f"batch {number + 1} of {len(batches)}: loss {mean:.3f}, {time.time() - begin:.0f} s", flush=True)
+        return loss(log_sums(logits, inside, right), relevant, counts, group)
+
+    descend(model, map(value, loader), len(batches), RATE, options.seconds)
 
 
 def main():

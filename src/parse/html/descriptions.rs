@@ -4,7 +4,7 @@ use super::tree::{NodeContent, NodeId};
 use super::{Flat, HtmlReader, flat_text, has_structure, is_unseen, push_collapsed};
 use crate::text::line::single_line;
 
-/// Most terms that share a description; more of them are a list, such as a table of contents.
+/// Most terms that share a description; more of them are a list, such as a table of contents, and it belongs to the last.
 const MOST_TERMS: usize = 4;
 
 impl HtmlReader<'_> {
@@ -30,7 +30,9 @@ impl HtmlReader<'_> {
                     }
                     "dd" => {
                         if terms.len() > MOST_TERMS {
+                            let last = terms.pop();
                             self.write_terms(terms);
+                            terms.extend(last);
                         }
                         self.end_paragraph();
                         self.writer.open_item("-");
@@ -72,6 +74,7 @@ mod tests {
             "<dl><div><dt>Why?</dt><dd>So.</dd></div><dt>T<dd><pre>c</pre></dl>",
             "- Why? So.\n- T\n\n  ```\n  c\n  ```",
         );
+        check("<dl><dt>A<dt>B<dt>C<dt>D<dt>E<dd>F</dl>", "A\n\nB\n\nC\n\nD\n\n- E: F");
         check("<dl><dt>A<dt>B</dl>after", "A\n\nB\n\nafter");
         check("<dl><dt><h2>H</h2><dd>D</dl>", "## H\n\n- D");
         check("<dl><dt>A<dd><dl><dt>B<dd>C</dl></dl>", "- A\n  - B: C");
