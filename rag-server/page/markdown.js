@@ -148,6 +148,12 @@ const SPECIAL = /[`*[!\\<]|https?:\/\//g;
 const MARKER = /\[\^?(\d{1,6}(?:\s*,\s*\d{1,6})*)\]/y;
 const LINK = /!?\[((?:[^[\]]|\[[^[\]]*\])*)\]\(([^\s()<>]*(?:\([^\s()<>]*\)[^\s()<>]*)*)(?:\s"[^"]*")?\)/y;
 const BARE = /https?:\/\/[^\s<>"'`]+/y;
+// An address up to its host, which is short: whether there is one is known by it, and not by all that follows.
+const ORIGIN = /https?:\/\/[^\s<>"'`/?#\\]{1,300}(?=[\s<>"'`/?#\\]|$)/y;
+// What ends a sentence is no part of the address in it.
+const LAST = /[.,;:!?)\]*]{1,8}$/;
+// What changes the order of characters or is not seen.
+const HIDDEN = /[\p{Cc}\p{Cf}]/gu;
 const BREAK = /<br *\/?>/iy;
 
 function match(pattern, source, at) {
@@ -190,10 +196,8 @@ function marked(source, at, missing, cite) {
       return found && {nodes: [make('br')], until: at + found[0].length};
     }
     case 'h': {
-      const found = match(BARE, source, at);
-      // What ends a sentence is no part of the address in it.
-      const address = found ? found[0].replace(/[.,;:!?)\]*]{1,8}$/, '') : '';
-      return leads(address) && {nodes: [anchor([address], address, false)], until: at + address.length};
+      const address = addressAt(source, at);
+      return leads(address) && {nodes: [bare(address)], until: at + address.length};
     }
     default: {
       const isEscape = /[!-/:-@[-`{-~]/.test(source[at + 1] || '');
@@ -234,16 +238,34 @@ function stars(source, at, missing, cite) {
   return {nodes: [make(mark === '*' ? 'em' : 'strong', inline(source.slice(from, until), cite))], until: until + mark.length};
 }
 
+// The address that begins at a place; empty where none does.
+function addressAt(source, at) {
+  const origin = match(ORIGIN, source, at);
+  if (!origin) return '';
+  const goesOn = '/?#\\'.includes(source[at + origin[0].length] || ' ');
+  if (!goesOn) return origin[0].replace(LAST, '');
+  return URL.canParse(origin[0]) ? match(BARE, source, at)[0].replace(LAST, '') : '';
+}
+
 // The address that a link may have, or null.
 function leads(address) {
   const url = URL.canParse(address) ? new URL(address) : null;
   return url && ['http:', 'https:', 'mailto:'].includes(url.protocol) ? url : null;
 }
 
-function anchor(children, address, saysWhere) {
+function anchor(children, address, saysWhere, more = {}) {
   const url = leads(address);
-  const where = saysWhere ? [make('small', ' (' + (url.host || url.pathname) + ')')] : [];
-  return make('a', [...children, ...where], {href: url.href, target: '_blank', rel: 'noopener noreferrer nofollow', title: url.href});
+  // Words before it do not turn it round.
+  const where = saysWhere ? [make('small', ' (' + (url.host || url.pathname) + ')', {dir: 'ltr'})] : [];
+  const leading = {href: url.href, target: '_blank', rel: 'noopener noreferrer nofollow', title: url.href};
+  return make('a', [...children, ...where], {...leading, ...more});
+}
+
+// An address that stands in a text. It says where it leads where it does not begin with just that: the host may hide behind
+// the name of somebody, or between characters that look like slashes.
+function bare(address) {
+  const shown = address.replace(HIDDEN, encodeURIComponent);
+  return anchor([shown], address, !shown.startsWith(leads(address).origin), {dir: 'ltr'});
 }
 
 function link(source, at, cite) {

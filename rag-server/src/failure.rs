@@ -57,9 +57,10 @@ impl Failure {
         Self { hint: Some(hint.into()), ..self }
     }
 
-    /// Whether the session in which it happened is over: somebody ended it, or the server goes down.
+    /// Whether the session in which it happened is over: somebody or a timeout ended it, or the server goes down.
     pub fn ends_session(&self) -> bool {
-        self.sqlstate.as_deref().is_some_and(|sqlstate| sqlstate.starts_with("57P"))
+        let ends = |state: &str| state.starts_with("57P") || matches!(state, "25P03" | "25P04");
+        self.sqlstate.as_deref().is_some_and(ends)
     }
 
     /// The error as a JSON object with the member `error`.
@@ -140,24 +141,26 @@ fn from_postgres(said: &DbError) -> Failure {
 /// The status and the word for an SQLSTATE.
 fn status_of(sqlstate: &str) -> (StatusCode, &'static str) {
     let by_class = match sqlstate.get(..2).unwrap_or_default() {
-        "22" => Some((StatusCode::BAD_REQUEST, "invalid_request")),
+        "22" | "54" => Some((StatusCode::BAD_REQUEST, "invalid_request")),
         "28" => Some((StatusCode::SERVICE_UNAVAILABLE, "database_unavailable")),
-        "08" | "53" | "58" => Some((StatusCode::SERVICE_UNAVAILABLE, "database_unavailable")),
+        "08" | "53" | "57" | "58" => {
+            Some((StatusCode::SERVICE_UNAVAILABLE, "database_unavailable"))
+        }
         "38" => Some((StatusCode::BAD_GATEWAY, "provider_failed")),
         "39" => Some((StatusCode::GATEWAY_TIMEOUT, "provider_timeout")),
         _ => None,
     };
     match sqlstate {
-        "42501" => (StatusCode::FORBIDDEN, "not_permitted"),
+        // The second one: nothing can be written, as on a standby.
+        "42501" | "25006" => (StatusCode::FORBIDDEN, "not_permitted"),
         "42704" => (StatusCode::NOT_FOUND, "not_found"),
-        "42P08" | "0A000" | "54000" | "42809" | "42601" | "42703" | "42P01" | "42883" | "55000" => {
+        "42P08" | "0A000" | "42809" | "42601" | "42703" | "42P01" | "42883" | "55000" => {
             (StatusCode::BAD_REQUEST, "invalid_request")
         }
         "53400" => (StatusCode::TOO_MANY_REQUESTS, "budget_spent"),
-        "57014" => (StatusCode::GATEWAY_TIMEOUT, "timeout"),
-        "57P01" | "57P02" | "57P03" | "40001" => {
-            (StatusCode::SERVICE_UNAVAILABLE, "database_unavailable")
-        }
+        // Of a statement, of waiting for a lock, and of a transaction that did nothing or was too long.
+        "57014" | "55P03" | "25P03" | "25P04" => (StatusCode::GATEWAY_TIMEOUT, "timeout"),
+        "40001" | "40P01" => (StatusCode::SERVICE_UNAVAILABLE, "database_unavailable"),
         _ => by_class.unwrap_or((StatusCode::INTERNAL_SERVER_ERROR, "internal")),
     }
 }
@@ -189,11 +192,30 @@ mod tests {
         check("53400", 429);
         check("53000", 503);
         check("57P01", 503);
+        check("57P05", 503);
+        check("40001", 503);
+        check("40P01", 503);
         check("57014", 504);
+        check("55P03", 504);
+        check("25P03", 504);
+        check("25P04", 504);
+        check("25006", 403);
+        check("54000", 400);
+        check("54001", 400);
         check("38000", 502);
         check("39000", 504);
         check("XX000", 500);
         check("", 500);
+    }
+
+    #[test]
+    fn a_session_that_was_ended_is_not_used_again() {
+        let ends = |sqlstate: &str| {
+            let failure = Failure::unavailable("over");
+            Failure { sqlstate: Some(sqlstate.into()), ..failure }.ends_session()
+        };
+        assert!(["57P01", "57P05", "25P03", "25P04"].into_iter().all(ends));
+        assert!(!["57014", "55P03", "40P01", "25006"].into_iter().any(ends));
     }
 
     #[test]

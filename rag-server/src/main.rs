@@ -15,6 +15,7 @@ mod hosts;
 mod http;
 mod log;
 mod mcp;
+mod members;
 mod metrics;
 mod pipelines;
 mod question;

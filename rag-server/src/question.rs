@@ -4,15 +4,16 @@ use std::time::Duration;
 
 use axum::http::StatusCode;
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, timeout};
-use tokio_postgres::Transaction;
-use tokio_postgres::types::{ToSql, Type};
+use tokio_postgres::types::{Json, ToSql, Type};
+use tokio_postgres::{Row, Transaction};
 use uuid::Uuid;
 
 use crate::database::{Database, Lease, Parameter};
-use crate::failure::Failure;
+use crate::failure::{Failure, with_causes};
+use crate::members::{AsWritten, Options, or_default, write};
 
 /// How many pieces wait for a slow reader before the database does.
 const PIECES: usize = 1024;
@@ -38,16 +39,16 @@ pub struct Question {
     /// `dense`, `lexical` or `hybrid`.
     pub mode: Option<String>,
     /// Conditions over the metadata.
-    pub filter: Option<Value>,
+    pub filter: Option<AsWritten>,
     /// Who writes.
     pub llm: Option<String>,
     /// Options of a question.
-    #[serde(default)]
-    pub options: Map<String, Value>,
+    #[serde(default, deserialize_with = "or_default")]
+    pub options: Options,
     /// The conversation that it is part of.
     pub conversation: Option<Uuid>,
     /// Whether a conversation begins with it, where it is part of none.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     pub converse: bool,
 }
 
@@ -75,24 +76,22 @@ pub enum Piece {
 
 impl Question {
     /// The options with the conversation among them.
-    fn all_options(&self) -> Value {
+    fn all_options(&self) -> Json<Options> {
         let mut options = self.options.clone();
         if let Some(conversation) = self.conversation {
-            let group = options.entry("answer").or_insert_with(|| json!({}));
-            // Where it is no object, the database says so.
-            if let Some(group) = group.as_object_mut() {
-                group.insert("conversation".to_owned(), json!(conversation));
-            }
+            options.change_answer(|answer| {
+                answer.insert("conversation".to_owned(), write(&conversation));
+            });
         }
-        Value::Object(options)
+        Json(options)
     }
 
-    fn parameters<'a>(&'a self, options: &'a Value) -> [&'a (dyn ToSql + Sync); 8] {
+    fn parameters<'a>(&'a self, options: &'a Json<Options>) -> [&'a (dyn ToSql + Sync); 8] {
         let Self { question, pipeline, strategy, k, mode, filter, llm, .. } = self;
         [question, pipeline, strategy, k, mode, filter, llm, options]
     }
 
-    fn typed<'a>(&'a self, options: &'a Value) -> Vec<Parameter<'a>> {
+    fn typed<'a>(&'a self, options: &'a Json<Options>) -> Vec<Parameter<'a>> {
         self.parameters(options).into_iter().zip(TYPES).collect()
     }
 
@@ -146,7 +145,7 @@ async fn one_value(
         let options = question.all_options();
         let row = transaction.query_typed_one(sql, &question.typed(&options)).await?;
         transaction.commit().await?;
-        Ok::<Value, Failure>(row.get(0))
+        read(&row)
     };
     // Where it takes too long, the lease stays busy, which cancels the statement.
     let answered = timeout(longest, answered).await.map_err(|_| too_long(longest))?;
@@ -161,7 +160,15 @@ async fn alone(lease: &mut Lease, sql: &str, question: &Question) -> Result<Valu
     let options = question.all_options();
     let rows = lease.rows(sql, &question.typed(&options)).await?;
     let row = rows.first().ok_or_else(|| Failure::unavailable("the database gave no answer"))?;
-    Ok(row.get(0))
+    read(row)
+}
+
+/// The JSON of an answer. PostgreSQL has larger numbers and deeper JSON than this program reads.
+fn read(row: &Row) -> Result<Value, Failure> {
+    row.try_get(0).map_err(|error| {
+        let message = format!("the answer cannot be read: {}", with_causes(&error));
+        Failure::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", message)
+    })
 }
 
 /// What is said of an answer that is not there in time: 504.
@@ -343,12 +350,13 @@ mod tests {
     #[test]
     fn a_conversation_joins_the_options() {
         let mut question = Question { conversation: Some(Uuid::nil()), ..Question::default() };
-        assert_eq!(question.all_options()["answer"]["conversation"], Uuid::nil().to_string());
+        let options = |question: &Question| serde_json::to_value(question.all_options()).unwrap();
+        assert_eq!(options(&question)["answer"]["conversation"], Uuid::nil().to_string());
         question.options = serde_json::from_value(json!({"answer": {"top_p": 1}, "k": 3})).unwrap();
-        let options = question.all_options();
-        assert_eq!((&options["k"], &options["answer"]["top_p"]), (&json!(3), &json!(1)));
+        let all = options(&question);
+        assert_eq!((&all["k"], &all["answer"]["top_p"]), (&json!(3), &json!(1)));
         question.options = serde_json::from_value(json!({"answer": "wrong"})).unwrap();
-        assert_eq!(question.all_options()["answer"], "wrong");
+        assert_eq!(options(&question)["answer"], "wrong");
     }
 
     #[test]
@@ -408,5 +416,18 @@ mod tests {
     fn an_unknown_member_is_refused() {
         let read = serde_json::from_value::<Question>(json!({"question": "a", "pipline": "b"}));
         assert!(read.unwrap_err().to_string().contains("pipline"));
+    }
+
+    #[test]
+    fn a_filter_stays_as_it_was_written() {
+        let filter = r#"{"id": 89490200001234567890, "price": 0.10000000000000000001, "n": 1e400}"#;
+        let text = format!(r#"{{"question": "a", "filter": {filter}}}"#);
+        let question: Question = serde_json::from_str(&text).unwrap();
+        assert_eq!(serde_json::to_string(&question.filter).unwrap(), filter);
+        let nothing: Question = serde_json::from_str(
+            r#"{"question": "a", "filter": null, "options": null, "converse": null}"#,
+        )
+        .unwrap();
+        assert!(nothing.filter.is_none() && !nothing.converse);
     }
 }

@@ -212,6 +212,9 @@ def test_errors_keep_sqlstate_and_hint(client: Client) -> None:
     error = raised(client.ask, "q", options={"answer": {"max_sentence": 1}})
     assert isinstance(error, pg_rag.InvalidArgumentError) and "max_sentence" in error.message
     assert raised(client.ask, "").sqlstate == "22023"
+    for text in ("a\0b", "a\ud800b"):
+        assert isinstance(raised(client.ask, text), pg_rag.InvalidArgumentError)
+        assert isinstance(raised(list, client.stream(text)), pg_rag.InvalidArgumentError)
     error = raised(client.ask, "q", strategy="refine")
     assert isinstance(error, pg_rag.NotSupportedError)
     assert isinstance(raised(client.embed, ["a"], model="nope"), pg_rag.UnknownObjectError)

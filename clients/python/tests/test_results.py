@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from datetime import date
 from decimal import Decimal
 from typing import Any
@@ -11,8 +12,8 @@ from uuid import UUID
 import psycopg
 import pytest
 
-from pg_rag import Client, RagError, UnavailableError
-from pg_rag._errors import translate
+from pg_rag import Client, InvalidArgumentError, RagError, UnavailableError
+from pg_rag._errors import translate, translated
 from pg_rag._results import answer_of
 from pg_rag._statements import call, question
 from pg_rag._stream import Pieces
@@ -58,6 +59,23 @@ def test_a_piece_that_looks_like_the_last_row_is_a_piece() -> None:
     assert pieces.answer().text == '{"a": 1}{"b": 2}'
 
 
+def test_steps_of_an_agent_are_no_part_of_the_text() -> None:
+    steps = [{"do": "search", "what": "mills"}, {"do": "calculate", "what": "40 * 3"}]
+    texts, pieces = told([*(json.dumps({"step": it}) for it in steps), "It opens ", "at six.", json.dumps(DETAILS)])
+    assert texts == ["It opens ", "at six."]
+    assert pieces.steps == steps
+    assert pieces.answer().text == "It opens at six."
+
+
+@pytest.mark.parametrize(
+    "rows", [["A ", '{"step": {}}'], ["{", '"step": {}}'], ['{"step": 1}'], ['{"step": {}, "a": 1}']]
+)
+def test_what_only_looks_like_a_step_is_a_piece(rows: list[str]) -> None:
+    texts, pieces = told([*rows, json.dumps(DETAILS)])
+    assert "".join(texts) == pieces.answer().text == "".join(rows)
+    assert pieces.steps == []
+
+
 def test_an_answer_that_took_the_place_of_what_was_told() -> None:
     _, pieces = told(["Perhaps.", json.dumps({**DETAILS, "answer": None})])
     assert pieces.answer().text is None
@@ -100,6 +118,18 @@ def test_a_server_that_is_not_there_is_unavailable() -> None:
         Client("host=/nowhere").ask("q")
     assert caught.value.sqlstate is None
     assert isinstance(caught.value.__cause__, psycopg.OperationalError)
+
+
+def test_texts_that_cannot_be_sent_are_invalid() -> None:
+    assert type(translate(psycopg.DataError("text fields cannot contain NUL"))) is InvalidArgumentError
+    with pytest.raises(InvalidArgumentError, match="surrogates"), translated():
+        "a\ud800b".encode()
+
+
+@pytest.mark.parametrize("timeout", [math.inf, -math.inf, math.nan, 1e30])
+def test_a_timeout_is_a_number_of_seconds(timeout: float) -> None:
+    with pytest.raises(InvalidArgumentError, match="timeout must be"):
+        Client("host=/nowhere").wait("page", timeout=timeout)
 
 
 def test_an_error_without_sqlstate_that_is_no_outage() -> None:

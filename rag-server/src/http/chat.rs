@@ -7,12 +7,15 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use axum::{Extension, Json};
 use serde::Deserialize;
-use serde_json::{Map, Value, json};
+use serde::de::IgnoredAny;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
 use uuid::Uuid;
 
 use super::request::JsonBody;
 use super::{Caller, InFlight, Server};
 use crate::failure::Failure;
+use crate::members::{AsWritten, Options, or_default, write};
 use crate::question::{self, History, Piece, Question};
 use crate::sse::{self, Frames};
 
@@ -21,7 +24,7 @@ use crate::sse::{self, Frames};
 pub struct Request {
     model: String,
     messages: Vec<Message>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     stream: bool,
     stream_options: Option<StreamOptions>,
     response_format: Option<ResponseFormat>,
@@ -31,14 +34,17 @@ pub struct Request {
     max_completion_tokens: Option<i32>,
     frequency_penalty: Option<f64>,
     presence_penalty: Option<f64>,
+    n: Option<i64>,
+    tools: Option<Vec<IgnoredAny>>,
+    tool_choice: Option<Value>,
     // Arguments of rag_answer.
     strategy: Option<String>,
     k: Option<i32>,
     mode: Option<String>,
-    filter: Option<Value>,
+    filter: Option<AsWritten>,
     llm: Option<String>,
-    #[serde(default)]
-    options: Map<String, Value>,
+    #[serde(default, deserialize_with = "or_default")]
+    options: Options,
     conversation: Option<Uuid>,
 }
 
@@ -50,7 +56,7 @@ struct Message {
 
 /// A text, or parts of which some are texts.
 #[derive(Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "the content of a message must be a text or an array of parts")]
 enum Content {
     Text(String),
     Parts(Vec<Part>),
@@ -63,7 +69,7 @@ struct Part {
 
 #[derive(Default, Deserialize)]
 struct StreamOptions {
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     include_usage: bool,
 }
 
@@ -74,7 +80,7 @@ struct ResponseFormat {
 
 #[derive(Deserialize)]
 struct JsonSchema {
-    schema: Option<Value>,
+    schema: Option<Box<RawValue>>,
 }
 
 impl Message {
@@ -93,6 +99,7 @@ impl Message {
 impl Request {
     /// The last message as a question, and those before it as its history.
     fn question(self) -> Result<(Question, Vec<(String, String)>), Failure> {
+        self.check()?;
         let last = self.messages.last().filter(|message| message.role == "user");
         let last = last.ok_or_else(|| Failure::request("the last message must be of the user"))?;
         let text = last.text();
@@ -114,24 +121,42 @@ impl Request {
         Ok((question, turns))
     }
 
+    /// Refuses what a client would wait for in vain.
+    fn check(&self) -> Result<(), Failure> {
+        if let Some(n) = self.n.filter(|n| *n != 1) {
+            return Err(Failure::request(format!("n must be 1, not {n}")));
+        }
+        // Whoever offers tools lets the model answer without them, unless a choice says that one must be called.
+        let may_answer = self
+            .tool_choice
+            .as_ref()
+            .is_none_or(|choice| choice.is_null() || choice == "auto" || choice == "none");
+        match &self.tools {
+            Some(tools) if !tools.is_empty() && !may_answer => Err(Failure::request(
+                "tools are not called",
+            )
+            .hint("leave out tool_choice; the strategy agent calls functions of the database")),
+            _ => Ok(()),
+        }
+    }
+
     /// The options, with OpenAI's parameters among them that pg_rag has too, where the options do not say them.
-    fn all_options(&self) -> Map<String, Value> {
+    fn all_options(&self) -> Options {
         let schema = self.response_format.as_ref().and_then(|format| format.json_schema.as_ref());
         let said = [
-            ("temperature", self.temperature.map(Value::from)),
-            ("top_p", self.top_p.filter(|p| *p > 0.0).map(Value::from)),
-            ("max_tokens", self.max_completion_tokens.or(self.max_tokens).map(Value::from)),
-            ("frequency_penalty", self.frequency_penalty.map(Value::from)),
-            ("presence_penalty", self.presence_penalty.map(Value::from)),
+            ("temperature", self.temperature.as_ref().map(write)),
+            ("top_p", self.top_p.filter(|p| *p > 0.0).as_ref().map(write)),
+            ("max_tokens", self.max_completion_tokens.or(self.max_tokens).as_ref().map(write)),
+            ("frequency_penalty", self.frequency_penalty.as_ref().map(write)),
+            ("presence_penalty", self.presence_penalty.as_ref().map(write)),
             ("schema", schema.and_then(|schema| schema.schema.clone())),
         ];
         let mut options = self.options.clone();
         for (name, value) in said {
             let Some(value) = value else { continue };
-            let group = options.entry("answer").or_insert_with(|| json!({}));
-            if let Some(group) = group.as_object_mut() {
-                group.entry(name).or_insert(value);
-            }
+            options.change_answer(|answer| {
+                answer.entry(name.to_owned()).or_insert(value);
+            });
         }
         options
     }

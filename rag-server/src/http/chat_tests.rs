@@ -39,9 +39,44 @@ fn parameters_become_options_unless_these_say_otherwise() {
         "response_format": {"type": "json_schema", "json_schema": {"name": "x", "schema": {"type": "object"}}},
         "options": {"answer": {"temperature": 0.9}, "k": 3},
     }));
-    let options = Value::Object(request.all_options());
+    let options = serde_json::to_value(request.all_options()).unwrap();
     let expected = json!({"answer": {"temperature": 0.9, "max_tokens": 50, "schema": {"type": "object"}}, "k": 3});
     assert_eq!(options, expected);
+}
+
+#[test]
+fn null_is_what_is_left_out() {
+    let request = request(json!({
+        "model": "docs", "messages": [], "stream": null, "stream_options": {"include_usage": null}, "n": null,
+        "tools": null, "filter": null, "options": null, "temperature": null, "response_format": null,
+    }));
+    assert!(!request.stream && !request.stream_options.as_ref().unwrap().include_usage);
+    assert!(request.filter.is_none() && request.check().is_ok());
+    assert_eq!(serde_json::to_value(request.all_options()).unwrap(), json!({}));
+}
+
+#[test]
+fn what_cannot_be_done_is_refused() {
+    let check = |member: &str, value: Value, word: &str| {
+        let mut body = json!({"model": "docs", "messages": [{"role": "user", "content": "a"}]});
+        body[member] = value;
+        match request(body).question() {
+            Ok(_) => assert_eq!(word, "", "{member}"),
+            Err(failure) => assert!(!word.is_empty() && failure.message.contains(word), "{member}"),
+        }
+    };
+    check("n", json!(1), "");
+    check("n", json!(2), "n must be 1, not 2");
+    check("tools", json!([]), "");
+    check("tools", json!([{"type": "function"}]), "tools");
+    check("stop", json!(["\n"]), "");
+}
+
+#[test]
+fn a_content_of_another_type_is_named() {
+    let body = json!({"model": "docs", "messages": [{"role": "user", "content": 5}]});
+    let error = serde_json::from_value::<Request>(body).err().unwrap().to_string();
+    assert!(error.contains("content of a message must be a text or an array of parts"), "{error}");
 }
 
 #[test]

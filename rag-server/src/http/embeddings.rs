@@ -13,6 +13,7 @@ use super::Caller;
 use super::request::JsonBody;
 use crate::database::Lease;
 use crate::failure::Failure;
+use crate::members::or_default;
 
 /// Most texts of a request, as OpenAI has it.
 const MOST: usize = 2048;
@@ -22,8 +23,9 @@ const MOST: usize = 2048;
 pub struct Request {
     model: Option<String>,
     input: Value,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "or_default")]
     encoding_format: Encoding,
+    dimensions: Option<usize>,
     /// `query` or `passage`; not a member of OpenAI's.
     kind: Option<String>,
 }
@@ -71,6 +73,18 @@ fn texts(input: Value) -> Result<Vec<String>, Failure> {
     Ok(texts)
 }
 
+/// Refuses another number of dimensions than the model has: vectors are not shortened.
+fn check_dimensions(wanted: Option<usize>, vector: &[f32]) -> Result<(), Failure> {
+    match wanted {
+        Some(wanted) if wanted != vector.len() => {
+            let message =
+                format!("dimensions must be {}, as the model has, not {wanted}", vector.len());
+            Err(Failure::request(message).hint("leave dimensions out, or name another model"))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// What embeds where no model is named. The session knows the setting once something was embedded.
 async fn default_model(lease: &mut Lease) -> Result<String, Failure> {
     let rows = lease.rows(include_str!("../../sql/embedding_model.sql"), &[]).await?;
@@ -82,7 +96,7 @@ pub async fn embed(
     Extension(caller): Extension<Arc<Caller>>,
     JsonBody(request): JsonBody<Request>,
 ) -> Result<Json<Value>, Failure> {
-    let Request { model, input, encoding_format, kind } = request;
+    let Request { model, input, encoding_format, dimensions, kind } = request;
     let texts = texts(input)?;
     let kind = kind.as_deref().unwrap_or("passage");
     let mut lease = caller.database.lease().await?;
@@ -91,15 +105,17 @@ pub async fn embed(
     let rows = lease
         .rows(sql, &[(&texts, Type::TEXT_ARRAY), (&model, Type::TEXT), (&kind, Type::TEXT)])
         .await?;
+    let vectors: Vec<Vec<f32>> = rows.iter().map(|row| row.get(0)).collect();
+    vectors.iter().try_for_each(|vector| check_dimensions(dimensions, vector))?;
     let model = match model {
         Some(model) => model,
         None => default_model(&mut lease).await?,
     };
-    let data: Vec<_> = rows
+    let data: Vec<_> = vectors
         .iter()
         .enumerate()
-        .map(|(index, row)| {
-            let vector = encoding_format.of(&row.get::<_, Vec<f32>>(0));
+        .map(|(index, vector)| {
+            let vector = encoding_format.of(vector);
             json!({"object": "embedding", "index": index, "embedding": vector})
         })
         .collect();
@@ -122,6 +138,22 @@ mod tests {
         assert!(texts(json!(3)).is_err());
         let many: Vec<_> = (0..2049).map(|_| "a").collect();
         assert!(texts(json!(many)).unwrap_err().message.contains("not 2049"));
+    }
+
+    #[test]
+    fn null_is_what_is_left_out() {
+        let text = r#"{"input": "a", "model": null, "encoding_format": null, "dimensions": null}"#;
+        let request: Request = serde_json::from_str(text).unwrap();
+        assert!(matches!(request.encoding_format, Encoding::Float));
+        assert!(request.dimensions.is_none());
+    }
+
+    #[test]
+    fn vectors_are_not_shortened() {
+        assert!(check_dimensions(None, &[0.0; 3]).is_ok());
+        assert!(check_dimensions(Some(3), &[0.0; 3]).is_ok());
+        let refused = check_dimensions(Some(2), &[0.0; 3]).unwrap_err();
+        assert_eq!((refused.status.as_u16(), refused.message.contains("must be 3")), (400, true));
     }
 
     #[test]

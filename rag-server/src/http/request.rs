@@ -43,6 +43,10 @@ impl<T: DeserializeOwned> FromRequest<Arc<Server>> for JsonBody<T> {
 }
 
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Failure> {
+    // An array would be read as the members in their order.
+    if bytes.trim_ascii_start().first().is_some_and(|first| *first != b'{') {
+        return Err(Failure::request("the body must be a JSON object"));
+    }
     serde_json::from_slice(bytes)
         .map_err(|error| Failure::request(format!("the body cannot be read: {error}")))
 }
@@ -114,5 +118,10 @@ mod tests {
         let failure = parse::<crate::question::Question>(b"{\"k\": 3}").unwrap_err();
         assert!(failure.message.contains("missing field `question`"), "{}", failure.message);
         assert_eq!(failure.status, 400);
+        for body in ["[]", " [\"a\"]", "null", "a"] {
+            let failure = parse::<crate::question::Question>(body.as_bytes()).unwrap_err();
+            assert_eq!(failure.message, "the body must be a JSON object", "{body}");
+        }
+        assert!(parse::<crate::question::Question>(b"\n{\"question\": \"a\"}").is_ok());
     }
 }

@@ -1,21 +1,27 @@
 //! The tools, each a few calls of pg_rag.
 
+use std::collections::HashSet;
+
 use rmcp::model::JsonObject;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use tokio_postgres::types::Type;
+use tokio_postgres::types::{Json, Type};
 
 use super::address::Address;
-use super::compact::{Compact, DEFAULT_TOKENS, MOST_TOKENS, cut};
+use super::compact::{Compact, DEFAULT_TOKENS, MOST_TOKENS, cost, cut, one_line};
 use crate::database::Lease;
 use crate::document::{self, Document, Stretch};
 use crate::failure::Failure;
+use crate::members::{AsWritten, write};
 use crate::pipelines;
 use crate::question::{self, History, Question};
 
 /// Strategies of answers that run statements which a language model writes, or functions that it chooses.
 const OF_SQL: [&str; 3] = ["sql", "combined", "agent"];
+
+/// 2 to the power of 63: from here on a floating point number may have been an integer, which has lost digits.
+const TOO_LARGE: f64 = 9_223_372_036_854_775_808.0;
 
 /// Runs a tool and returns its result as text. `offers_sql` says whether a language model may have SQL run.
 pub async fn call(
@@ -74,6 +80,28 @@ fn read_arguments<T: DeserializeOwned>(arguments: JsonObject) -> Result<T, Failu
         .map_err(|error| Failure::request(format!("the arguments cannot be read: {error}")))
 }
 
+/// A filter for the database. Arguments were read before they came here, which makes floating point numbers of integers
+/// beyond 64 bits: these are refused.
+fn read_filter(filter: Option<Value>) -> Result<Option<AsWritten>, Failure> {
+    filter.as_ref().map_or(Ok(()), check_numbers)?;
+    Ok(filter.map(|filter| Json(write(&filter))))
+}
+
+fn check_numbers(value: &Value) -> Result<(), Failure> {
+    match value {
+        Value::Number(number) if number.is_f64() => {
+            if number.as_f64().is_some_and(|number| number.abs() < TOO_LARGE) {
+                return Ok(());
+            }
+            let message = format!("the filter has a number of more than 64 bits, about {number}");
+            Err(Failure::request(message).hint("write it as a string"))
+        }
+        Value::Array(values) => values.iter().try_for_each(check_numbers),
+        Value::Object(members) => members.values().try_for_each(check_numbers),
+        _ => Ok(()),
+    }
+}
+
 /// The tokens that a call may have.
 fn room(said: Option<usize>) -> usize {
     said.unwrap_or(DEFAULT_TOKENS).clamp(50, MOST_TOKENS)
@@ -108,6 +136,7 @@ struct Search {
 
 async fn search(lease: &mut Lease, arguments: Search) -> Result<String, Failure> {
     let Search { query, pipeline, k, mode, filter, max_tokens } = arguments;
+    let filter = read_filter(filter)?;
     let rows = lease
         .rows(
             include_str!("../../sql/retrieve.sql"),
@@ -214,33 +243,56 @@ fn check_strategy(strategy: Option<&str>, offers_sql: bool) -> Result<(), Failur
 
 async fn ask(lease: &mut Lease, arguments: Ask) -> Result<String, Failure> {
     let Ask { question, pipeline, k, strategy, filter, max_tokens } = arguments;
+    let filter = read_filter(filter)?;
     let question = Question { question, pipeline, k, strategy, filter, ..Question::default() };
     let details = question::answer(lease, question, &History::Unkept).await?;
     Ok(answered(&details, room(max_tokens)))
 }
 
-/// An answer, what is to be thought of it, and its sources.
+/// An answer, what is to be thought of it, and its sources. Where there is little room, the answer and quotes are cut,
+/// so that the rest stays.
 fn answered(details: &Value, most: usize) -> String {
-    let mut result = Compact::new(most);
-    for line in details["answer"].as_str().unwrap_or_default().lines() {
-        result.line(line);
-    }
-    result.line(&format!(
+    let verdict = format!(
         "supported: {}\tconfidence: {:.2}\tneeds_review: {}",
         details["supported"],
         details["confidence"].as_f64().unwrap_or_default(),
         details["needs_review"]
-    ));
-    for citation in details["citations"].as_array().into_iter().flatten() {
-        let word = |name: &str| citation[name].as_str().unwrap_or_default().to_owned();
-        if citation["unresolved"] == true {
-            continue;
-        }
-        let uri = Address::Document(word("pipeline"), word("source_key")).to_string();
-        let (marker, start) = (&citation["marker"], &citation["start_char"]);
-        result.row(&[&format!("[{marker}]"), &uri, &format!("start_char {start}"), &word("quote")]);
+    );
+    let sources: Vec<(String, String)> =
+        details["citations"].as_array().into_iter().flatten().filter_map(source).collect();
+    // A quote of which nothing fits is still a mark.
+    let least = |place: &str| cost(place) + 1;
+    let mut behind = sources.iter().map(|(place, _)| least(place)).sum::<usize>();
+    let mut result = Compact::new(most);
+    let answer = details["answer"].as_str().unwrap_or_default().trim_end();
+    if !answer.is_empty() {
+        // Half of the room is the answer's, however many sources there are.
+        result.keep("", answer, (cost(&verdict) + behind).min(most / 2));
+    }
+    result.keep(&verdict, "", 0);
+    for (place, quote) in &sources {
+        behind -= least(place);
+        result.keep(place, quote, behind);
     }
     result.finish("ask for more max_tokens")
+}
+
+/// Where a citation points, and its quote; nothing for a marker of no source.
+fn source(citation: &Value) -> Option<(String, String)> {
+    if citation["unresolved"] == true {
+        return None;
+    }
+    let word = |name: &str| citation[name].as_str().unwrap_or_default();
+    let place = match word("relation") {
+        "" => {
+            let document =
+                Address::Document(word("pipeline").to_owned(), word("source_key").to_owned());
+            format!("{document}\tstart_char {}", citation["start_char"])
+        }
+        // A row of a query, or what a function returned: no document that could be opened.
+        relation => format!("{}\t{}", one_line(relation), one_line(word("key"))),
+    };
+    Some((format!("[{}]\t{place}\t", citation["marker"]), one_line(word("quote"))))
 }
 
 #[derive(Deserialize)]
@@ -254,11 +306,18 @@ async fn schema(lease: &mut Lease, arguments: Schema) -> Result<String, Failure>
     let sql = include_str!("../../sql/schema.sql");
     let rows = lease.rows(sql, &[(&arguments.tables, Type::TEXT_ARRAY)]).await?;
     let mut result = Compact::new(room(arguments.max_tokens));
+    let found: HashSet<String> = rows.iter().flat_map(|row| row.get::<_, Vec<String>>(3)).collect();
+    let tables = arguments.tables.iter().flatten();
+    let missing: Vec<&str> =
+        tables.filter(|table| !found.contains(*table)).map(String::as_str).collect();
+    if !missing.is_empty() {
+        result.row(&[&format!("not found, or not readable: {}", missing.join(", "))]);
+    }
     for row in rows {
         let (relation, about): (String, Option<String>) = (row.get(0), row.get(1));
         let about = about.map(|about| format!(" -- {about}")).unwrap_or_default();
         let columns: String = row.get(2);
-        result.line(&format!("{relation}{about}\n  {}", columns.replace('\n', "\n  ")));
+        result.lines(&format!("{relation}{about}\n  {}", columns.replace('\n', "\n  ")));
     }
     Ok(result.finish("name the tables that you need, or ask for more max_tokens"))
 }
@@ -279,28 +338,20 @@ async fn sql(lease: &mut Lease, arguments: Sql) -> Result<String, Failure> {
     let mut result = Compact::new(room(max_tokens));
     let mut is_cut = false;
     for (number, row) in rows.iter().enumerate() {
-        let data: Value = row.get(0);
-        is_cut |= row.get::<_, bool>(1);
-        let Some(columns) = data.as_object() else { continue };
+        is_cut |= row.get::<_, bool>(2);
+        // A row without columns has neither.
+        let names: Option<Vec<&str>> = row.get(0);
+        let fields: Option<Vec<Option<&str>>> = row.get(1);
         if number == 0 {
-            result.line(&columns.keys().cloned().collect::<Vec<_>>().join("\t"));
+            result.row(&names.unwrap_or_default());
         }
-        let fields: Vec<String> = columns.values().map(field).collect();
-        result.row(&fields.iter().map(String::as_str).collect::<Vec<_>>());
+        let fields = fields.unwrap_or_default().into_iter().map(Option::unwrap_or_default);
+        result.row(&fields.collect::<Vec<_>>());
     }
     if is_cut {
         result.leave_out();
     }
     Ok(result.finish("have the query count or limit, or ask for more max_rows"))
-}
-
-/// A value in a table: a text as it is, NULL as nothing.
-fn field(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        Value::Null => String::new(),
-        other => other.to_string(),
-    }
 }
 
 #[cfg(test)]

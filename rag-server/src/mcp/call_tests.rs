@@ -43,7 +43,58 @@ fn an_answer_says_what_it_rests_on() {
     let expected = "At nine. [1]\nsupported: true\tconfidence: 0.98\tneeds_review: false\n\
                     [1]\trag://hours/a%2Fb\tstart_char 0\tIt opens at nine.\ntruncated: false";
     assert_eq!(answered(&details, 500), expected);
-    assert!(answered(&details, 5).ends_with("(2 left out or cut; ask for more max_tokens)"));
+}
+
+#[test]
+fn an_answer_that_is_too_long_is_cut_and_what_it_rests_on_stays() {
+    let check = |answer: &str, quotes: usize, most: usize, missing: usize| {
+        let quote = "words ".repeat(40);
+        let citation = |n: usize| json!({"marker": n, "pipeline": "docs", "source_key": "2", "start_char": 0, "quote": quote});
+        let citations: Vec<_> = (1..=quotes).map(citation).collect();
+        let details = json!({
+            "answer": answer, "supported": true, "confidence": 1, "needs_review": false, "citations": citations,
+        });
+        let text = answered(&details, most);
+        let lines: Vec<_> = text.lines().collect();
+        assert!(lines[0].starts_with(&answer[..9]), "{text}");
+        assert!(lines[1].starts_with("supported: true"), "{text}");
+        assert_eq!(lines.len(), quotes + 3, "{text}");
+        assert!(text.contains(&format!("[{quotes}]\trag://docs/2\tstart_char 0\t")), "{text}");
+        assert!(text.contains(&format!("truncated: true ({missing} left out or cut;")), "{text}");
+        let (result, _) = text.rsplit_once('\n').unwrap();
+        assert!(super::super::compact::tokens(result) <= most, "{text}");
+    };
+    let paragraph = "日本語の文".repeat(410);
+    check(&paragraph, 1, 2000, 2);
+    check(&paragraph, 1, 50, 2);
+    check("A few words.", 3, 200, 1);
+    check(&format!("{paragraph}\nNext."), 20, 2000, 21);
+}
+
+#[test]
+fn a_row_is_cited_by_relation_and_key() {
+    let check = |citation: Value, expected: &str| {
+        let (place, quote) = source(&citation).unwrap();
+        assert_eq!(place + &quote, expected);
+    };
+    check(
+        json!({"marker": 1, "relation": "orders", "key": "17", "quote": "status: shipped\ntotal: 49.90"}),
+        "[1]\torders\t17\tstatus: shipped total: 49.90",
+    );
+    check(json!({"marker": 2, "relation": "sacks", "quote": "120"}), "[2]\tsacks\t\t120");
+    assert!(source(&json!({"marker": 3, "position": 4, "unresolved": true})).is_none());
+}
+
+#[test]
+fn a_number_that_has_lost_digits_is_not_looked_for() {
+    let check = |filter: Value, is_exact: bool| {
+        assert_eq!(read_filter(Some(filter.clone())).is_ok(), is_exact, "{filter}");
+    };
+    check(json!({"id": u64::MAX, "n": i64::MIN, "price": 0.1, "lang": ["en", null]}), true);
+    check(json!({"id": 89_490_200_001_234_570_000_f64}), false);
+    check(json!({"or": [{"id": {"gte": -1e20}}]}), false);
+    check(json!({"id": "89490200001234567890"}), true);
+    assert!(read_filter(None).unwrap().is_none());
 }
 
 #[test]

@@ -27,6 +27,11 @@ pub fn cut(text: &str, most: usize) -> (&str, bool) {
     (text, true)
 }
 
+/// The tokens of a line with its end.
+pub fn cost(line: &str) -> usize {
+    tokens(line) + 1
+}
+
 /// A result that grows by lines until it is full.
 pub struct Compact {
     text: String,
@@ -42,31 +47,55 @@ impl Compact {
 
     /// Adds a line if there is room and nothing was left out before.
     pub fn line(&mut self, line: &str) {
-        let cost = tokens(line) + 1;
-        if cost <= self.left && self.missing == 0 {
+        if cost(line) <= self.left && self.missing == 0 {
             self.text.push_str(line);
             self.text.push('\n');
-            self.left -= cost;
+            self.left -= cost(line);
         } else {
             self.missing += 1;
         }
     }
 
-    /// Adds a row of a table, its fields apart by tabs. A last field that is too long is cut, if a good part of it
-    /// fits.
+    /// Adds a row of a table, its fields apart by tabs, cut as [`Compact::lines`] are.
     pub fn row(&mut self, fields: &[&str]) {
         let row: Vec<String> = fields.iter().map(|field| one_line(field)).collect();
-        let row = row.join("\t");
+        self.lines(&row.join("\t"));
+    }
+
+    /// Adds lines that belong together. What is too long is cut, if a good part of it fits.
+    pub fn lines(&mut self, lines: &str) {
         let room = self.left.saturating_sub(2);
-        if tokens(&row) < self.left || self.missing > 0 || room < LEAST_OF_A_ROW {
-            self.line(&row);
+        if tokens(lines) < self.left || self.missing > 0 || room < LEAST_OF_A_ROW {
+            self.line(lines);
             return;
         }
-        let (part, _) = cut(&row, room);
+        let (part, _) = cut(lines, room);
         self.text.push_str(part);
         self.text.push_str("…\n");
         self.left = 0;
         self.missing += 1;
+    }
+
+    /// Adds a line whatever was left out before: all of `head`, if there is room, and as much of `tail` as leaves
+    /// `behind` tokens.
+    pub fn keep(&mut self, head: &str, tail: &str, behind: usize) {
+        let Some(left) = self.left.checked_sub(cost(head)) else {
+            self.missing += 1;
+            return;
+        };
+        let room = left.saturating_sub(behind);
+        self.text.push_str(head);
+        if tokens(tail) <= room {
+            self.text.push_str(tail);
+            self.left = left - tokens(tail);
+        } else {
+            let (part, _) = cut(tail, room.saturating_sub(1));
+            self.text.push_str(part);
+            self.text.push('…');
+            self.left = left.saturating_sub(tokens(part) + 1);
+            self.missing += 1;
+        }
+        self.text.push('\n');
     }
 
     /// Something was left out before it came here.
@@ -90,7 +119,7 @@ impl Compact {
 const LEAST_OF_A_ROW: usize = 40;
 
 /// A field without tabs and breaks.
-fn one_line(field: &str) -> String {
+pub fn one_line(field: &str) -> String {
     field.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
@@ -144,5 +173,19 @@ mod tests {
         assert!(text.starts_with("uri\tword word"), "{text}");
         assert!(text.contains("…\ntruncated: true (1 left out or cut; open it)"), "{text}");
         assert!(tokens(&text) < 100);
+    }
+
+    #[test]
+    fn what_is_kept_has_room_behind_what_is_cut() {
+        let check = |most: usize, expected: &str| {
+            let mut compact = Compact::new(most);
+            compact.keep("", "東京都は日本の首都です", 5);
+            compact.keep("supported: ", "true", 0);
+            assert_eq!(compact.finish("ask for more"), expected);
+        };
+        check(20, "東京都は日本の首都です\nsupported: true\ntruncated: false");
+        let cut = |count| format!("\ntruncated: true ({count} left out or cut; ask for more)");
+        check(12, &format!("東京都は日…\nsupported: true{}", cut(1)));
+        check(2, &format!("…{}", cut(2)));
     }
 }

@@ -9,14 +9,18 @@ mod call;
 mod compact;
 mod tools;
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
+use axum::http::StatusCode;
 use axum::http::request::Parts;
+use futures_util::FutureExt;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, ErrorData,
-    Implementation, ListResourceTemplatesResult, ListResourcesResult, ListToolsResult,
-    PaginatedRequestParams, ReadResourceRequestParams, ReadResourceResponse, ReadResourceResult,
-    Resource, ResourceContents, ResourceTemplate, ServerCapabilities, ServerConfig,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest,
+    CustomResult, ErrorCode, ErrorData, Implementation, ListResourceTemplatesResult,
+    ListResourcesResult, ListToolsResult, PaginatedRequestParams, ReadResourceRequestParams,
+    ReadResourceResponse, ReadResourceResult, Resource, ResourceContents, ResourceTemplate,
+    ServerCapabilities, ServerConfig,
 };
 use rmcp::service::RequestContext;
 use rmcp::transport::streamable_http_server::session::never::NeverSessionManager;
@@ -90,12 +94,7 @@ impl ServerHandler for McpServer {
             let mut lease = self.lease(&context).await?;
             call::call(&mut lease, &request.name, arguments, self.offers_sql).await
         };
-        let called = tokio::select! {
-            // Whoever called waits no longer: the lease is dropped, which cancels the statement.
-            () = context.ct.cancelled() => return Err(ErrorData::internal_error("cancelled", None)),
-            called = called => called,
-        };
-        Ok(match called {
+        Ok(match unless_cancelled(&context.ct, called).await? {
             Ok(text) => CallToolResult::success(vec![ContentBlock::text(text)]).into(),
             Err(failure) => CallToolResult::error(vec![ContentBlock::text(failure.lines())]).into(),
         })
@@ -107,7 +106,8 @@ impl ServerHandler for McpServer {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let listed = async { pipelines::list(&mut self.lease(&context).await?).await };
-        let pipelines = listed.await.map_err(|failure| protocol_error(&failure))?;
+        let listed = unless_cancelled(&context.ct, listed).await?;
+        let pipelines = listed.map_err(|failure| protocol_error(&failure))?;
         let resources = pipelines.into_iter().map(|pipeline| {
             let uri = Address::Pipeline(pipeline.name.clone()).to_string();
             let resource = Resource::new(uri, pipeline.name).with_mime_type("text/plain");
@@ -136,12 +136,52 @@ impl ServerHandler for McpServer {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let read = async { call::read(&mut self.lease(&context).await?, &request.uri).await };
-        let text = tokio::select! {
-            () = context.ct.cancelled() => return Err(ErrorData::internal_error("cancelled", None)),
-            read = read => read.map_err(|failure| protocol_error(&failure))?,
-        };
+        let read = unless_cancelled(&context.ct, read).await?;
+        let text = read.map_err(|failure| protocol_error(&failure))?;
         let contents = vec![ResourceContents::text(text, request.uri)];
         Ok(ReadResourceResult::new(contents).into())
+    }
+
+    /// What is none of the requests of the protocol: also one of them whose parameters are wrong.
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _context: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        Err(not_understood(request.method))
+    }
+}
+
+/// The methods that take parameters.
+const METHODS: [&str; 6] = [
+    "initialize",
+    "tools/list",
+    "tools/call",
+    "resources/list",
+    "resources/templates/list",
+    "resources/read",
+];
+
+fn not_understood(method: String) -> ErrorData {
+    if METHODS.contains(&method.as_str()) {
+        return ErrorData::invalid_params(format!("the parameters of {method} are wrong"), None);
+    }
+    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, method, None)
+}
+
+/// What a client asks for, until it waits no longer: then the lease is dropped, which cancels the statement. A panic is
+/// a failure, too: without an answer, the client would wait for ever.
+async fn unless_cancelled<T>(
+    cancelled: &CancellationToken,
+    asked: impl Future<Output = Result<T, Failure>>,
+) -> Result<Result<T, Failure>, ErrorData> {
+    tokio::select! {
+        () = cancelled.cancelled() => Err(ErrorData::internal_error("cancelled", None)),
+        // What it had in hand is dropped with it.
+        done = AssertUnwindSafe(asked).catch_unwind() => Ok(done.unwrap_or_else(|_| {
+            let status = StatusCode::INTERNAL_SERVER_ERROR;
+            Err(Failure::new(status, "internal", "rag-server has failed, its log says why"))
+        })),
     }
 }
 
@@ -179,4 +219,32 @@ pub fn http_service(config: &Config) -> StreamableHttpService<McpServer, NeverSe
         // Host and origin are looked at before, as for all paths.
         .disable_allowed_hosts();
     StreamableHttpService::new(move || Ok(server.clone()), Arc::default(), options)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::{pending, poll_fn};
+    use std::task::Poll;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn a_panic_is_an_error() {
+        let token = CancellationToken::new();
+        let panics = poll_fn(|_| -> Poll<Result<(), Failure>> { panic!("a test wants it") });
+        let failure = unless_cancelled(&token, panics).await.unwrap().unwrap_err();
+        assert_eq!((failure.status.as_u16(), failure.code), (500, "internal"));
+        let done = unless_cancelled(&token, async { Ok(1) }).await.unwrap();
+        assert_eq!(done.unwrap(), 1);
+        token.cancel();
+        let never = unless_cancelled(&token, pending::<Result<(), Failure>>());
+        assert_eq!(never.await.unwrap_err().message, "cancelled");
+    }
+
+    #[test]
+    fn wrong_parameters_are_not_an_unknown_method() {
+        let code = |method: &str| not_understood(method.to_owned()).code;
+        assert_eq!(code("tools/call"), ErrorCode::INVALID_PARAMS);
+        assert_eq!(code("tools/eat"), ErrorCode::METHOD_NOT_FOUND);
+    }
 }

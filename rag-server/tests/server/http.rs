@@ -93,6 +93,13 @@ fn a_chat_is_answered_at_once_and_in_pieces_alike() {
     assert_eq!(whole["citations"][0]["source_key"], "2");
     assert_eq!(whole["rag"]["supported"], true);
 
+    let mut unsaid = chat(QUESTION);
+    for member in ["stream", "stream_options", "n", "tools", "stop", "options", "filter"] {
+        unsaid[member] = Value::Null;
+    }
+    let unsaid = server.post("/v1/chat/completions", &unsaid).json();
+    assert_eq!(unsaid["choices"], whole["choices"]);
+
     let mut told = chat(QUESTION);
     told["stream"] = json!(true);
     let response = server.post("/v1/chat/completions", &told);
@@ -166,6 +173,24 @@ fn an_answer_is_told_as_events() {
 }
 
 #[test]
+fn an_answer_that_looks_like_a_step_is_told_as_an_answer() {
+    let Some(server) = Server::start(&[]) else { return };
+    let refusal = r#"{"step": {"do": "nothing"}}"#;
+    let question = json!({
+        "question": "Who won the football world cup in 1998?", "pipeline": "docs",
+        "options": {"answer": {"refusal": refusal}},
+    });
+    let events = server.post("/ask", &question).events();
+    let (last, pieces) = events.split_last().unwrap();
+    assert_eq!(last.0, "details");
+    let text = |(name, data): &(String, String)| {
+        assert_eq!(name, "piece", "{events:?}");
+        serde_json::from_str::<Value>(data).unwrap()["text"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(pieces.iter().map(text).collect::<String>(), refusal);
+}
+
+#[test]
 fn texts_become_vectors() {
     let Some(server) = Server::start(&[]) else { return };
     let floats = server.post("/v1/embeddings", &json!({"input": ["one", "two"]})).json();
@@ -174,6 +199,10 @@ fn texts_become_vectors() {
     let packed = json!({"input": "two", "encoding_format": "base64", "model": floats["model"]});
     let packed = server.post("/v1/embeddings", &packed).json();
     assert_eq!(packed["data"][0]["embedding"].as_str().unwrap().len(), 4 * 384 * 4 / 3);
+    let whole = json!({"input": "one", "dimensions": 384, "encoding_format": null});
+    assert_eq!(server.post("/v1/embeddings", &whole).status, 200);
+    let shortened = server.post("/v1/embeddings", &json!({"input": "one", "dimensions": 64}));
+    assert_eq!(shortened.status, 400, "{shortened:?}");
     let unknown = server.post("/v1/embeddings", &json!({"input": "a", "model": "no-model"}));
     assert_eq!((unknown.status, &unknown.json()["error"]["sqlstate"]), (404, &json!("42704")));
 }
@@ -200,7 +229,18 @@ fn what_is_wrong_is_said_in_the_shape_of_openai() {
         "nothing",
     );
     check("/ask", json!({"question": "a\u{0}b", "pipeline": "docs"}), 400, "");
+    check("/ask", json!([]), 400, "must be a JSON object");
     check("/v1/chat/completions", json!({"model": "docs", "messages": []}), 400, "last message");
+    let mut several = chat(QUESTION);
+    several["n"] = json!(2);
+    check("/v1/chat/completions", several, 400, "n must be 1");
+    let mut of_tools = chat(QUESTION);
+    of_tools["tools"] = json!([{"type": "function", "function": {"name": "f"}}]);
+    of_tools["tool_choice"] = json!("required");
+    check("/v1/chat/completions", of_tools, 400, "tools");
+    let mut number = chat(QUESTION);
+    number["messages"][0]["content"] = json!(5);
+    check("/v1/chat/completions", number, 400, "must be a text or an array of parts");
     check("/ask", json!({"question": "x".repeat(10 << 20)}), 413, "larger than 1024 KB");
     // The connections are well after all this.
     assert_eq!(server.get("/v1/models").status, 200);

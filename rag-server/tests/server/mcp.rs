@@ -74,6 +74,21 @@ fn tools_read_as_the_role_of_the_token() {
     }
     let (schema, _) = called(&server, READER, "schema", json!({"tables": ["docs"]}));
     assert!(schema.contains("docs -- what customers ask\n  id integer"), "{schema}");
+    for name in ["My Täble", "\"My Täble\"", "public.My Täble", "public.\"My Täble\""] {
+        let (schema, _) = called(&server, READER, "schema", json!({"tables": [name]}));
+        assert!(schema.starts_with("\"My Täble\"\n  id integer\ntruncated: false"), "{schema}");
+    }
+    let some = json!({"tables": ["docs_rag", "nothing"], "max_tokens": 50});
+    let (schema, _) = called(&server, READER, "schema", some);
+    assert!(schema.starts_with("not found, or not readable: nothing\n"), "{schema}");
+    let (schema, _) =
+        called(&server, READER, "schema", json!({"tables": ["docs_rag"], "max_tokens": 50}));
+    assert!(schema.starts_with("docs_rag") && schema.contains("truncated: true"), "{schema}");
+    let (opened, _) = called(&server, READER, "open", json!({"uri": "rag://pages/"}));
+    assert!(opened.starts_with("Letters without a stamp"), "{opened}");
+    let (found, _) =
+        called(&server, READER, "search", json!({"query": "stamp", "pipeline": "pages", "k": 1}));
+    assert!(found.contains("rag://pages/\t0"), "{found}");
     let (wrong, is_error) =
         called(&server, READER, "search", json!({"query": "a", "pipeline": "none"}));
     assert!(is_error && wrong.contains("sqlstate: 42704"), "{wrong}");
@@ -89,6 +104,18 @@ fn sql_is_a_tool_only_where_it_is_offered() {
     let (rows, is_error) =
         called(&server, READER, "sql", json!({"query": "SELECT id, lang FROM docs ORDER BY id"}));
     assert!(!is_error && rows.starts_with("id\tlang\n1\ten\n2\ten\ntruncated: false"), "{rows}");
+    let check = |query: &str, expected: &str| {
+        let (rows, is_error) = called(&server, READER, "sql", json!({"query": query}));
+        assert!(!is_error && rows.starts_with(expected), "{query}: {rows}");
+    };
+    check(
+        "SELECT 89490200001234567890::numeric AS a, NULL::text AS b, 49.90 AS c, 'x y' AS d",
+        "a\tb\tc\td\n89490200001234567890\t\t49.90\tx y\n",
+    );
+    check("SELECT 1e400::numeric AS a", &format!("a\n1{}\n", "0".repeat(400)));
+    let deep = "[".repeat(200) + &"]".repeat(200);
+    check(&format!("SELECT '{deep}'::jsonb AS a"), &format!("a\n{deep}\n"));
+    check("SELECT 1 AS a WHERE false", "truncated: false");
     let hostile = [
         "COMMIT; DELETE FROM docs; SELECT 1",
         "RESET ROLE",
@@ -100,6 +127,18 @@ fn sql_is_a_tool_only_where_it_is_offered() {
         let (text, is_error) = called(&server, READER, "sql", json!({"query": query}));
         assert!(is_error, "{query}: {text}");
     }
+}
+
+#[test]
+fn wrong_parameters_are_told_from_an_unknown_method() {
+    let Some(server) = Server::start(&[]) else { return };
+    let code = |method: &str, params: Value| {
+        server.post("/mcp", &call(2, method, params)).json()["error"]["code"].clone()
+    };
+    assert_eq!(code("tools/call", json!({"name": "search", "arguments": [1]})), -32602);
+    assert_eq!(code("tools/call", json!({"arguments": {}})), -32602);
+    assert_eq!(code("resources/read", json!({})), -32602);
+    assert_eq!(code("tools/eat", json!({})), -32601);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from datetime import timedelta
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -208,6 +208,11 @@ class AsyncAnswerStream(AsyncIterator[str]):
         """End the statement, whether or not everything was read."""
         self._is_closed = True
         await self._rows.aclose()
+
+    @property
+    def steps(self) -> Sequence[Mapping[str, Any]]:
+        """What an agent has done so far, from the first step: `do`, `what`, `reason` and `outcome` of each."""
+        return tuple(self._pieces.steps)
 
     async def answer(self) -> Answer:
         """Return the whole answer, for which the rest of it is read."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from datetime import timedelta
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -202,6 +202,11 @@ class AnswerStream(Iterator[str]):
         """End the statement, whether or not everything was read."""
         self._is_closed = True
         self._rows.close()
+
+    @property
+    def steps(self) -> Sequence[Mapping[str, Any]]:
+        """What an agent has done so far, from the first step: `do`, `what`, `reason` and `outcome` of each."""
+        return tuple(self._pieces.steps)
 
     @property
     def answer(self) -> Answer:

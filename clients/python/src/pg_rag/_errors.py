@@ -11,7 +11,8 @@ import psycopg
 class RagError(Exception):
     """An error that the database has raised, or that kept it from being reached.
 
-    `sqlstate` is its five characters, or None where the connection failed before the server could say one.
+    `sqlstate` is its five characters, or None where the server did not say one: the connection failed, or an argument
+    cannot be sent.
     `message`, `hint` and `detail` are PostgreSQL's. The error of psycopg is `__cause__`.
     """
 
@@ -31,7 +32,7 @@ class RagError(Exception):
 
 
 class InvalidArgumentError(RagError):
-    """An argument, option or filter is not acceptable, or is NULL where a value is needed."""
+    """An argument, option or filter is not acceptable or cannot be sent, or is NULL where a value is needed."""
 
 
 class UnknownObjectError(RagError):
@@ -107,6 +108,8 @@ def translate(error: psycopg.Error) -> RagError:
     """Return what an error of psycopg means, with its SQLSTATE and hint."""
     diagnostics = error.diag
     sqlstate = error.sqlstate
+    if sqlstate is None and isinstance(error, psycopg.DataError):
+        return InvalidArgumentError(str(error))
     if sqlstate is None and not isinstance(error, psycopg.OperationalError):
         return RagError(str(error))
     return _meaning(sqlstate)(
@@ -119,8 +122,10 @@ def translate(error: psycopg.Error) -> RagError:
 
 @contextmanager
 def translated() -> Iterator[None]:
-    """Raise errors of psycopg as those of this package."""
+    """Raise errors of psycopg, and of texts that it cannot encode, as those of this package."""
     try:
         yield
     except psycopg.Error as error:
         raise translate(error) from error
+    except UnicodeEncodeError as error:
+        raise InvalidArgumentError(f"a text cannot be sent: {error}") from error

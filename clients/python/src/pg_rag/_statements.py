@@ -13,6 +13,8 @@ from uuid import UUID
 from psycopg import sql
 from psycopg.types.json import Jsonb
 
+from ._errors import InvalidArgumentError
+
 if TYPE_CHECKING:
     from typing import TypeAlias
 
@@ -181,7 +183,13 @@ def cursor_name() -> str:
 
 def timeout(seconds: float | timedelta | None) -> timedelta | None:
     """Return a time to wait as PostgreSQL takes it."""
-    return timedelta(seconds=seconds) if isinstance(seconds, (int, float)) else seconds
+    if not isinstance(seconds, (int, float)):
+        return seconds
+    try:
+        return timedelta(seconds=seconds)
+    except (OverflowError, ValueError) as error:
+        message = f"timeout must be a number of seconds up to 86399999999999, not {seconds}"
+        raise InvalidArgumentError(message) from error
 
 
 def _asked(how: Mapping[str, Any]) -> dict[str, Any]:

@@ -90,6 +90,27 @@ test('Markdown becomes nodes', async () => {
   await check('a\r\nb\r\n\r\nc', '<p>a\nb</p><p>c</p>');
 });
 
+test('an address in a text shows where it leads', async () => {
+  const page = await chat();
+  const check = async (text, words, host) => {
+    const links = await page.evaluate(async source => {
+      const {show} = await import('/markdown.js');
+      const place = document.createElement('div');
+      show(place, source);
+      return [...place.querySelectorAll('a')].map(link => [link.textContent, link.host]);
+    }, text);
+    assert.deepEqual(links, words ? [[words, host]] : [], text);
+  };
+  await check('See https://good.example/a.', 'https://good.example/a', 'good.example');
+  await check('(https://good.example)', 'https://good.example', 'good.example');
+  await check('http://[::1]/a', 'http://[::1]/a', '[::1]');
+  await check('https://bank.com\u2044login\u2044.evil.com/', 'https://bank.com\u2044login\u2044.evil.com/ (bank.xn--comlogin-g03df.evil.com)',
+    'bank.xn--comlogin-g03df.evil.com');
+  await check('https://bank.com@evil.com/', 'https://bank.com@evil.com/ (evil.com)', 'evil.com');
+  await check('https://good.example/\u202emoc', 'https://good.example/%E2%80%AEmoc', 'good.example');
+  await check('http://[1] and http://h:99999/', null);
+});
+
 test('a text that grows is shown as one that is there at once', async () => {
   const page = await chat();
   const same = await page.evaluate(async text => {
@@ -106,7 +127,7 @@ test('a text that would take long is shown soon', async () => {
   const page = await chat();
   const many = 100_000;
   const parts = ['`', '*', '**a ', '[', '[a](', '> ', '- ', '|', '|a\n|-\n', 'http://', '<br', '\\', '``a`', '[1', ' ', '*a', '1. ',
-    '[[1]](x', '# ', '- a\n  '];
+    'http://[', 'http://a]/', 'http://h:99999/', '[[1]](x', '# ', '- a\n  '];
   for (const part of parts) {
     const took = await page.evaluate(async text => {
       const {show} = await import('/markdown.js');

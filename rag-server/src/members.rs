@@ -1,0 +1,91 @@
+//! Members of requests that are read in another way than serde does by itself: null says nothing, and what the database reads
+//! stays as it was written.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::value::{RawValue, to_raw_value};
+use tokio_postgres::types::Json;
+
+/// JSON as it was written, so that numbers keep all of their digits.
+pub type AsWritten = Json<Box<RawValue>>;
+
+/// The members of an object, as they were written.
+pub type Members = BTreeMap<String, Box<RawValue>>;
+
+/// The options of a question, in groups.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[serde(transparent)]
+pub struct Options(Members);
+
+impl Options {
+    /// Changes the group `answer`, unless it is something else than an object, which the database says.
+    pub fn change_answer(&mut self, change: impl FnOnce(&mut Members)) {
+        let written = self.0.get("answer").map_or("null", |group| group.get());
+        let Ok(group) = serde_json::from_str::<Option<Members>>(written) else { return };
+        let mut group = group.unwrap_or_default();
+        change(&mut group);
+        self.0.insert("answer".to_owned(), write(&group));
+    }
+}
+
+/// A value as JSON.
+pub fn write(value: &impl Serialize) -> Box<RawValue> {
+    to_raw_value(value).expect("numbers, texts and what was read become JSON")
+}
+
+/// Reads a member that may also be null, as clients of OpenAI's API have it, which is as if it was left out.
+pub fn or_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de> + Default,
+{
+    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options(text: &str) -> Options {
+        serde_json::from_str(text).unwrap()
+    }
+
+    fn check(before: &str, after: &str) {
+        let mut options = options(before);
+        options.change_answer(|answer| {
+            answer.insert("top_p".to_owned(), write(&0.5));
+        });
+        assert_eq!(serde_json::to_string(&options).unwrap(), after);
+    }
+
+    #[test]
+    fn a_group_is_changed_and_the_rest_stays_as_it_was_written() {
+        check("{}", r#"{"answer":{"top_p":0.5}}"#);
+        check(r#"{"answer": null}"#, r#"{"answer":{"top_p":0.5}}"#);
+        check(r#"{"answer": "wrong"}"#, r#"{"answer":"wrong"}"#);
+        let filter = r#"{"filter": {"n": 12345678901234567890.10, "m": 1e400}}"#;
+        check(
+            &format!(r#"{{"retrieve": {filter}, "answer": {{"schema": {{"maximum": 1.00}}}}}}"#),
+            &format!(
+                r#"{{"answer":{{"schema":{{"maximum": 1.00}},"top_p":0.5}},"retrieve":{filter}}}"#
+            ),
+        );
+    }
+
+    #[test]
+    fn null_says_nothing() {
+        #[derive(Deserialize)]
+        struct Request {
+            #[serde(default, deserialize_with = "or_default")]
+            stream: bool,
+            #[serde(default, deserialize_with = "or_default")]
+            options: Options,
+        }
+        for text in ["{}", r#"{"stream": null, "options": null}"#] {
+            let request: Request = serde_json::from_str(text).unwrap();
+            assert!(!request.stream && request.options.0.is_empty());
+        }
+        assert!(serde_json::from_str::<Request>(r#"{"stream": 1}"#).is_err());
+    }
+}
