@@ -62,7 +62,7 @@ fn is_cased(word: &Word) -> bool {
 }
 
 /// A year, the name of a month or day, or a number with an ending ("19th", "1980s").
-fn is_time(word: &Word) -> bool {
+pub(super) fn is_time(word: &Word) -> bool {
     let letters = word.folded.trim_start_matches(char::is_numeric);
     let digits = word.folded.chars().take_while(|c| c.is_numeric()).count();
     let ending = letters;

@@ -61,9 +61,7 @@ pub(super) fn with_subjects<'a>(
         return chosen;
     }
     let before = first - 1;
-    let unit = &candidates.all[before].unit;
-    let is_headed = false;
-    chosen.insert(at, ChosenUnit { passage, unit, is_headed, first: before, last: before, score });
+    chosen.insert(at, ChosenUnit { score, ..ChosenUnit::of(candidates, before) });
     let others = (0..chosen.len()).filter(|other| ![at, at + 1].contains(other));
     let least = others.min_by(|a, b| chosen[*a].score.total_cmp(&chosen[*b].score));
     if let Some(least) = least.filter(|_| chosen.len() > most) {
@@ -241,11 +239,9 @@ mod tests {
         ];
         let question = ParsedQuestion::read(question);
         let candidates = Candidates::read(&question, &passages);
-        let unit = |first: &usize| {
-            let UnitCandidate { passage, unit, .. } = &candidates.all[*first];
-            let score = 9.0 - *first as f32;
-            let (passage, is_headed) = (*passage, false);
-            ChosenUnit { passage, unit, is_headed, first: *first, last: *first, score }
+        let unit = |first: &usize| ChosenUnit {
+            score: 9.0 - *first as f32,
+            ..ChosenUnit::of(&candidates, *first)
         };
         let chosen = chosen.iter().map(unit).collect();
         let left = with_subjects(&candidates, &passages, chosen, 2);

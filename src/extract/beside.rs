@@ -12,7 +12,7 @@ use super::announcement::announces;
 use super::answer_type::AnswerType;
 use super::part::{PartKind, UnitPart};
 use super::reference::is_reference;
-use super::units::Unit;
+use super::unit::Unit;
 use crate::text::language::NaturalLanguage;
 use crate::text::phrase::Phrases;
 use crate::text::words::Word;
@@ -58,7 +58,8 @@ pub(super) fn apart(mut unit: Unit, content: &str) -> Vec<Unit> {
     if !is_example {
         return vec![unit];
     }
-    let code = Unit { under: unit.under.clone(), ..Unit::new(unit.parts.split_off(1), None) };
+    let (under, above) = (unit.under.clone(), unit.above.clone());
+    let code = Unit { under, above, ..Unit::new(unit.parts.split_off(1), None) };
     vec![unit, code]
 }
 

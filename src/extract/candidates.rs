@@ -11,20 +11,21 @@ use super::announcement::AnnouncedBy;
 use super::answer_type::{AnswerType, asked, is_version};
 use super::beside::{apart, asks_what_is_done, is_told_by_words, leave_references};
 use super::definition::{Definiendum, DefinitionWording};
-use super::enumeration::is_asked_for;
-use super::identifier::{AskedNames, LackedName, named_by};
+use super::enumeration::{is_asked_for, wants_one_item};
+use super::identifier::{AskedNames, LackedName};
 use super::markup::plain;
-use super::polarity::denies;
 use super::reference::asks_where;
+use super::shared_lead::SharedLead;
 use super::term_places::{TermPlaces, closeness};
 use super::terms::{QuestionWords, compared, term_credit};
-use super::units::{Unit, units};
+use super::turn::asks_what_to_do;
+use super::unit::Unit;
+use super::units::units;
 use super::{ExtractPassage, asked_name};
 use crate::embed::reader::SpanScores;
 use crate::text::language::NaturalLanguage;
 use crate::text::phrase::Phrases;
 use crate::text::preamble::Preamble;
-use crate::text::sentence::is_question;
 use crate::text::words::{Word, words};
 
 /// A question and its words.
@@ -50,6 +51,8 @@ pub(super) struct ParsedQuestion {
     pub wants_words: bool,
     /// Whether an example below a sentence is no part of the answer.
     pub is_told_by_words: bool,
+    /// Whether it is for what to do, which in a chat the one who tells it first does not know.
+    pub wants_reply: bool,
 }
 
 impl ParsedQuestion {
@@ -78,6 +81,7 @@ impl ParsedQuestion {
             definiendum,
             wants_words,
             is_told_by_words,
+            wants_reply: asked == AnswerType::Anything && asks_what_to_do(text),
         }
     }
 
@@ -92,7 +96,7 @@ impl ParsedQuestion {
 
     /// Whether the question `other` asks the same, which holds the terms of this one at `places`: it holds all of them and no others,
     /// and both ask with the same words and have the same others beside ("before" is not "after").
-    fn is_asked_by(&self, other: &str, places: &[TermPlaces]) -> bool {
+    pub fn is_asked_by(&self, other: &str, places: &[TermPlaces]) -> bool {
         let other = QuestionWords::read(other, MOST_WORDS);
         let is_held =
             |term: &Word| self.terms.iter().any(|own| term_credit(&own.folded, &term.folded) > 0.0);
@@ -168,6 +172,8 @@ pub(super) struct UnitCandidate {
     /// Whether it is shown with what it stands under, as the piece does not hold that: a date or a version that is asked for, or the
     /// name of the option that it is about.
     pub is_headed: bool,
+    /// What it stands under, as far as it may be shown with that.
+    pub headline: Option<Range<usize>>,
     /// By what it only announces what comes next, which is no part of it; `None` where it says something itself.
     pub announcement: Option<AnnouncedBy>,
     /// The name of a program that it lacks and another has: it is about something else, or does not say which.
@@ -178,6 +184,8 @@ pub(super) struct UnitCandidate {
     pub is_of_asked_answer: bool,
     /// Whether it is an item of a list, or a row of a table, and what stands above that holds all that is asked: the whole is the answer.
     pub is_of_asked_list: bool,
+    /// Whether it is an item of a numbered list of which the question wants one alone.
+    pub is_alone: bool,
 }
 
 /// What a candidate that defines the thing asked for is credited with besides its own words.
@@ -224,7 +232,9 @@ impl<'a> Candidates<'a> {
         for (index, passage) in passages.iter().enumerate() {
             let start = all.len();
             let mut best = heading_credits(question, passage);
-            let of_chunk = |unit: &Unit| unit.range().end > passage.lead;
+            let asks_others =
+                |unit: &Unit| unit.opens_talk && passage.is_beginning && question.wants_reply;
+            let of_chunk = |unit: &Unit| unit.range().end > passage.lead && !asks_others(unit);
             let mut is_first = passage.is_beginning;
             // The list that was read last, and whether it is what is asked for: its items follow each other.
             let mut list: Option<(Rc<Unit>, bool)> = None;
@@ -249,12 +259,13 @@ impl<'a> Candidates<'a> {
                 }
                 let mut candidate = UnitCandidate::read(question, index, passage, unit);
                 candidate.is_of_asked_list = is_of_asked_list;
+                candidate.is_alone = wants_one_item(question, &candidate.unit, passage);
                 let row = candidate.unit.is_row().then_some(candidate.reading.as_str());
                 candidate.lacked_name = names.lacked_by(index, row);
                 if wants_references {
                     candidate.announcement.take_if(|it| *it == AnnouncedBy::Reference);
                 }
-                above.go_to(question, passage, candidate.unit.under.as_ref());
+                above.go_to(question, passage, &candidate.unit);
                 candidate.stand_under(&above);
                 candidate.take_headline(question, &above, passage.content);
                 if let Some((heading, wording)) = heading {
@@ -316,6 +327,7 @@ impl UnitCandidate {
         }
         self.closeness = self.closeness.max(above.closeness);
         self.is_of_asked_answer = above.is_asked;
+        self.headline.clone_from(&above.headline);
     }
 
     /// Where `above` says when, which version or of which option, and it does not itself, it is shown with that.
@@ -361,19 +373,22 @@ impl UnitCandidate {
         let compared = compared(said, &words);
         let places: Vec<TermPlaces> =
             question.terms.iter().map(|term| TermPlaces::of(term, &compared)).collect();
+        let announcement = unit.announcement(source.content).filter(|_| unit.list.is_none());
         UnitCandidate {
             passage,
-            announcement: unit.announcement(source.content).filter(|_| unit.list.is_none()),
+            announcement,
             unit,
             reading,
             credits: places.iter().map(|places| places.credit).collect(),
             closeness: closeness(&places),
             fits: question.asked.is_held_by(&words, &question.words),
             is_headed: false,
+            headline: None,
             lacked_name: None,
             definition: None,
             is_of_asked_answer: false,
             is_of_asked_list: false,
+            is_alone: false,
         }
     }
 }
@@ -389,65 +404,6 @@ fn leave_long_answers(of_passage: &mut [UnitCandidate], content: &str) {
     }
 }
 
-/// What the heading or the question that the last piece stands under shares with the question.
-#[derive(Default)]
-struct SharedLead {
-    range: Option<Range<usize>>,
-    credits: Vec<f32>,
-    closeness: f32,
-    /// Whether it is a question, and the one that is asked.
-    is_asked: bool,
-    /// Whether the question asks when, and that stands there.
-    has_when: bool,
-    /// Whether the question asks for a version, and a number stands there that the question has not.
-    has_version: bool,
-    /// The name of the option or the like that it is, which the question has not.
-    name: Option<String>,
-}
-
-impl SharedLead {
-    /// Reads the heading at `range`, unless it is the last one.
-    fn go_to(
-        &mut self,
-        question: &ParsedQuestion,
-        source: &ExtractPassage,
-        range: Option<&Range<usize>>,
-    ) {
-        if self.range.as_ref() == range {
-            return;
-        }
-        let text = range.map(|it| plain(&source.content[it.clone()])).unwrap_or_default();
-        let own = words(&text);
-        // What a heading denies, it does not say of what the question asks for.
-        let is_said = denies(&own) == denies(&question.words);
-        let compared = if is_said { compared(&text, &own) } else { Vec::new() };
-        let places: Vec<TermPlaces> =
-            question.terms.iter().map(|term| TermPlaces::of(term, &compared)).collect();
-        let asks = is_question(text.trim_end_matches(['*', '_']));
-        self.is_asked = asks && question.is_asked_by(&text, &places);
-        let has_digit = text.contains(|c: char| c.is_ascii_digit());
-        self.has_when = has_digit
-            && question.asked == AnswerType::Time
-            && question.asked.is_held_by(&own, &question.words) == Some(true);
-        self.has_version = question.asks_for_version
-            && has_dotted_number(&text)
-            && AnswerType::Number.is_held_by(&own, &question.words) == Some(true);
-        let is_new = |name: &String| !question.text.to_lowercase().contains(name.as_str());
-        self.name = range.and_then(|it| named_by(&source.content[it.clone()])).filter(is_new);
-        self.range = range.cloned();
-        self.credits = places.iter().map(|places| places.credit).collect();
-        self.closeness = closeness(&places);
-    }
-}
-
-/// Whether a number with a point in it stands there, as those of versions are.
-fn has_dotted_number(text: &str) -> bool {
-    let is_digit = |c: Option<char>| c.is_some_and(|c| c.is_ascii_digit());
-    text.match_indices('.').any(|(at, _)| {
-        is_digit(text[..at].chars().next_back()) && is_digit(text[at + 1..].chars().next())
-    })
-}
-
 fn heading_credits(question: &ParsedQuestion, passage: &ExtractPassage) -> Vec<f32> {
     let heading = passage.heading.unwrap_or_default();
     let heading = compared(heading, &words(heading));
@@ -457,27 +413,6 @@ fn heading_credits(question: &ParsedQuestion, passage: &ExtractPassage) -> Vec<f
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_heading_that_denies_says_nothing_of_what_is_asked() {
-        let credits = |question: &str, content: &str| {
-            let question = ParsedQuestion::read(question);
-            let candidates = Candidates::read(&question, &[ExtractPassage::of(1, content)]);
-            let last = candidates.all.last().expect("a piece");
-            (last.credits.iter().sum::<f32>(), last.is_of_asked_answer)
-        };
-        let covered = "What does the insurance cover?";
-        for heading in ["What does the insurance not cover?", "What doesn't the insurance cover?"] {
-            let content = format!("## {heading}\n\nAsk us. Theft and frost.");
-            assert_eq!(credits(covered, &content), (0.0, false), "{heading}");
-            assert!(credits(heading, &content).1, "{heading}");
-        }
-        let content = "## What does the insurance cover?\n\nAsk us. Theft and frost.";
-        assert_eq!(credits(covered, content), (2.0, true));
-        // The same terms, and another question.
-        let content = "## When do I pay before a visit?\n\nAsk us. At the desk.";
-        assert!(!credits("When do I pay after a visit?", content).1);
-    }
 
     #[test]
     fn a_colon_is_forgiven_where_the_reader_prefers_the_sentence_to_all_others() {

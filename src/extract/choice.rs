@@ -10,11 +10,13 @@
 //! reader says that it hardly answers or that it has not read, and a sentence that takes up what another said only with that. An item of a numbered list brings the list.
 
 use std::cmp::Reverse;
+use std::ops::Range;
 
 use super::antecedent::{Antecedent, antecedent};
 use super::candidates::{Candidates, UnitCandidate};
+use super::part::{PartKind, UnitPart};
 use super::repetition::is_repeated;
-use super::units::Unit;
+use super::unit::Unit;
 use super::{ExtractOptions, ExtractPassage};
 use crate::embed::reader::SpanScores;
 
@@ -29,6 +31,9 @@ const LEAST_FURTHER: f32 = -5.0;
 const READ_SHARE: f32 = 0.25;
 const SAME_PASSAGE: f32 = 0.5;
 
+/// Longest list of names that is quoted whole where two of them are chosen, in characters.
+const LONGEST_NAMES: usize = 350;
+
 /// A piece of the answer.
 #[derive(Clone, Debug)]
 pub(super) struct ChosenUnit<'a> {
@@ -38,12 +43,30 @@ pub(super) struct ChosenUnit<'a> {
     pub unit: &'a Unit,
     /// Whether the heading that it stands under is shown before it, as that says what is asked for.
     pub is_headed: bool,
+    /// That heading, or the one above it that says so.
+    pub headline: Option<&'a Range<usize>>,
     /// Indexes of the candidates that it stands for.
     pub first: usize,
     /// The last of them.
     pub last: usize,
     /// The score of the candidate that it was chosen for.
     pub score: f32,
+}
+
+impl<'a> ChosenUnit<'a> {
+    /// The candidate at `index` by itself, without its list.
+    pub fn of(candidates: &'a Candidates, index: usize) -> ChosenUnit<'a> {
+        let UnitCandidate { passage, unit, headline, .. } = &candidates.all[index];
+        let (passage, headline) = (*passage, headline.as_ref());
+        let (first, last) = (index, index);
+        ChosenUnit { passage, unit, is_headed: false, headline, first, last, score: 0.0 }
+    }
+
+    /// Whether what it stands under is what it begins with, as it would say too little alone.
+    pub fn begins_with_headline(&self) -> bool {
+        let first = self.unit.parts.first().map(|it| &it.range);
+        first.is_some() && first == self.headline
+    }
 }
 
 /// The pieces of an answer in reading order, those of the best one's passage first. `order` has the indexes of the candidates, best first.
@@ -70,6 +93,7 @@ pub(super) fn choose<'a>(
         choice.add_antecedent(best.first, best.score, most);
     }
     let passage = choice.chosen.first().map_or(0, |best| best.passage);
+    choice.gather_names();
     choice.chosen.sort_by_key(|it| {
         (it.passage != passage, it.passage, it.unit.range().start, Reverse(it.last))
     });
@@ -192,17 +216,60 @@ impl<'a> UnitChoice<'a> {
 
     fn add(&mut self, index: usize, score: f32) {
         let candidate = &self.candidates.all[index];
-        let (passage, unit) = (candidate.passage, shown(candidate));
+        let chosen = ChosenUnit { score, ..ChosenUnit::of(self.candidates, index) };
+        let is_headed = candidate.is_headed;
+        self.put(shown(candidate), ChosenUnit { is_headed, ..chosen });
+    }
+
+    /// Adds `unit`, of which `chosen` is.
+    fn put(&mut self, unit: &'a Unit, chosen: ChosenUnit<'a>) {
+        let passage = chosen.passage;
         let range = unit.range();
         let is_of_it = |at: &usize| {
             let other = self.candidates.all[*at].unit.range();
             range.start <= other.start && other.end <= range.end
         };
         let siblings = self.candidates.of_passage[passage].clone();
-        let first = siblings.clone().find(is_of_it).unwrap_or(index);
-        let last = siblings.rev().find(is_of_it).unwrap_or(index);
-        let is_headed = candidate.is_headed;
-        self.chosen.push(ChosenUnit { passage, unit, is_headed, first, last, score });
+        let first = siblings.clone().find(is_of_it).unwrap_or(chosen.first);
+        let last = siblings.rev().find(is_of_it).unwrap_or(chosen.last);
+        self.chosen.push(ChosenUnit { unit, first, last, ..chosen });
+    }
+
+    /// Puts a short list of names in the place of two or more of them: what is in a box is not told by three of its five things.
+    fn gather_names(&mut self) {
+        let lists: Vec<Option<&'a Unit>> = self.chosen.iter().map(|it| self.names(it)).collect();
+        let is_same = |one: usize, other: usize| match (lists[one], lists[other]) {
+            (Some(one), Some(other)) => std::ptr::eq(one, other),
+            _ => false,
+        };
+        let names_headline = |it: &ChosenUnit| it.is_headed || it.begins_with_headline();
+        let headed: Vec<bool> = self.chosen.iter().map(names_headline).collect();
+        for (at, mut chosen) in std::mem::take(&mut self.chosen).into_iter().enumerate() {
+            let of_list: Vec<usize> = (0..lists.len()).filter(|it| is_same(at, *it)).collect();
+            match (lists[at], of_list.first()) {
+                (Some(list), Some(first)) if of_list.len() > 1 && *first == at => {
+                    chosen.is_headed = of_list.iter().any(|it| headed[*it]);
+                    self.put(list, chosen);
+                }
+                (Some(_), Some(_)) if of_list.len() > 1 => {}
+                _ => self.chosen.push(chosen),
+            }
+        }
+    }
+
+    /// The list of which `chosen` is an item, if it is short and has nothing but names.
+    fn names(&self, chosen: &ChosenUnit) -> Option<&'a Unit> {
+        let candidate = &self.candidates.all[chosen.first];
+        let list = candidate.unit.bullets.as_deref()?;
+        let content = self.passages[chosen.passage].content;
+        let is_name = |part: &UnitPart| {
+            let words = part.words(content, true);
+            part.is_inline(&words) && !words.contains([':', '：'])
+        };
+        let mut items = list.parts.iter().filter(|it| it.kind != PartKind::Sentence);
+        let is_short = content[list.range()].chars().count() <= LONGEST_NAMES;
+        let is_item = std::ptr::eq(chosen.unit, &candidate.unit);
+        (is_item && is_short && items.all(is_name)).then_some(list)
     }
 
     /// A further piece, if what it takes up is there or comes with it: behind the sentence of another
@@ -239,10 +306,12 @@ impl<'a> UnitChoice<'a> {
     }
 }
 
-/// What is shown of a candidate: of an item of a numbered list, or of one that is asked for as a whole, the list.
+/// What is shown of a candidate: of an item of a numbered list, unless it is wanted alone, or of one of a list that is asked for
+/// as a whole, the list.
 fn shown(candidate: &UnitCandidate) -> &Unit {
     let bullets = candidate.unit.bullets.as_deref().filter(|_| candidate.is_of_asked_list);
-    candidate.unit.list.as_deref().or(bullets).unwrap_or(&candidate.unit)
+    let numbered = candidate.unit.list.as_deref().filter(|_| !candidate.is_alone);
+    numbered.or(bullets).unwrap_or(&candidate.unit)
 }
 
 #[cfg(test)]

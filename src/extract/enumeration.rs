@@ -10,9 +10,14 @@
 //! it, and that word does not stand above the list.
 
 use super::ExtractPassage;
+use super::answer_type::AnswerType;
+use super::candidates::ParsedQuestion;
 use super::part::PartKind;
+use super::shared_lead::is_release;
 use super::terms::{compared, term_credit};
-use super::units::Unit;
+use super::title::clause_title;
+use super::unit::Unit;
+use crate::text::sentence::is_question;
 use crate::text::words::{Word, words};
 
 /// Whether all that carries the question stands above `list`.
@@ -27,7 +32,11 @@ pub(super) fn is_asked_for(terms: &[Word], list: &Unit, source: &ExtractPassage)
         _ => None,
     });
     let read = |text: String| compared(&text, &words(&text));
-    let right_above = read(format!("{nearest}\n{}", announced.unwrap_or_default()));
+    // What is new in a version stands below "Added" and "Fixed".
+    let mut headings = list.above.iter().map(|it| &content[it.clone()]);
+    let release = headings.find(|it| is_release(&words(it))).unwrap_or_default();
+    let announced = announced.unwrap_or_default();
+    let right_above = read(format!("{nearest}\n{release}\n{announced}"));
     let above = read(format!("{path}\n{}", section.unwrap_or_default()));
     let stands_in = |term: &&Word, words: &[Word]| {
         words.iter().any(|word| term_credit(&term.folded, &word.folded) > 0.0)
@@ -39,6 +48,30 @@ pub(super) fn is_asked_for(terms: &[Word], list: &Unit, source: &ExtractPassage)
     let names_list = said.clone().any(|it| stands_in(&it, &right_above));
     names_list && said.all(|it| stands_in(&it, &right_above) || stands_in(&it, &above))
 }
+
+/// Whether the question wants one item of the numbered list that `unit` is of: it asks how much, when or who, or whether a clause
+/// of a law allows something. Who asks how, wants all steps.
+pub(super) fn wants_one_item(
+    question: &ParsedQuestion,
+    unit: &Unit,
+    source: &ExtractPassage,
+) -> bool {
+    let Some(list) = unit.list.as_deref() else { return false };
+    let is_of_kind = matches!(question.asked, AnswerType::Time | AnswerType::Number);
+    let mut asking = question.words.iter().zip(&question.asks).filter(|(_, asks)| **asks);
+    let first = asking.next().map(|(word, _)| word.folded.as_str());
+    let asks_who =
+        first.is_some_and(|first| PERSONS.split_ascii_whitespace().any(|it| it == first));
+    let is_clause =
+        unit.under.clone().is_some_and(|it| clause_title(&source.content[it]).is_some());
+    let asks_whether = first.is_none() && is_question(question.text.trim_end());
+    let wants_one = is_of_kind || asks_who || is_clause && asks_whether;
+    wants_one && !is_asked_for(&question.terms, list, source)
+}
+
+/// Words that ask who.
+const PERSONS: &str = "who whom whose wer wen wem wessen qui quién quiénes chi quem kto kogo kim кто кого кому хто ποιος \
+    कौन 누가 누구";
 
 /// Words that tell to enumerate, and that all is meant.
 const TELLING: &str = "\
@@ -59,7 +92,7 @@ const TELLING: &str = "\
 const ITEMS: &str = "\
     steps step items item options option points point ways things kinds types changes changed new \
     schritte schritt punkte optionen möglichkeiten arten dinge änderungen geändert neu neues \
-    étapes étape points options possibilités sortes types changements nouveau nouveautés \
+    étapes étape points options possibilités sortes types changements changé nouveau nouveautés \
     pasos opciones puntos posibilidades tipos cambios nuevo novedades \
     passi passaggi opzioni punti possibilità tipi modifiche novità \
     passos etapas opções pontos possibilidades tipos mudanças novidades \
@@ -104,6 +137,34 @@ mod tests {
         for question in ["What are the prices?", "What is the price of each room?"] {
             assert!(is_asked(question, "Prices", PRICES), "{question}");
         }
+    }
+
+    #[test]
+    fn a_fact_is_one_item_of_numbered_clauses_and_how_to_do_it_is_all() {
+        let wants_one = |question: &str, content: &str| {
+            let question = ParsedQuestion::read(question);
+            let units = units(content);
+            let item = units.iter().rev().find(|it| it.list.is_some()).expect("an item");
+            wants_one_item(&question, item, &ExtractPassage::of(1, content))
+        };
+        let rules =
+            "§ 2. Boats\n\n1. Boats leave at dawn.\n2. The fee is 8 euros.\n3. Wear a vest.";
+        for question in ["How much is the fee?", "When do we leave?", "Do I have to wear a vest?"] {
+            assert!(wants_one(question, rules), "{question}");
+        }
+        for question in ["How do I leave with a boat?", "vest", "Boats?"] {
+            assert!(!wants_one(question, rules), "{question}");
+        }
+        let steps = "## Lights\n\n1. Open the lid.\n2. Turn the lights on.";
+        assert!(!wants_one("Can I turn it on?", steps));
+    }
+
+    #[test]
+    fn what_changed_in_a_version_is_all_below_it() {
+        let notes = "## 2.3.0\n\n### Added\n\n- Dark mode.\n- Import.";
+        assert!(is_asked("What changed in 2.3.0?", "Notes", notes));
+        assert!(!is_asked("What changed in 2.2.0?", "Notes", notes));
+        assert!(!is_asked("When did 2.3.0 add the import?", "Notes", notes));
     }
 
     #[test]

@@ -13,6 +13,10 @@
 //! reference        does it only say where something is said?
 //! blocks           content → paragraphs, items, rows, code, headings
 //! title            does a line name what stands below it?
+//! heading_stack    below which other headings does a heading stand?
+//! turn             who speaks, the one who asks or the one who answers?
+//! fact_lines       does each line of a paragraph tell a fact of its own?
+//! unit             a piece that can be evidence
 //! units            → pieces that can be evidence
 //! beside           is code or a list among them that nobody asked for?
 //! part             a stretch of one, as words
@@ -25,6 +29,7 @@
 //! difference       in what two things differ
 //! enumeration      is a list what is asked for?
 //! asked_name       the name of an option or the like that is asked for
+//! shared_lead      what the headings above a piece say of what is asked
 //! candidates       units with what they share with the question
 //! similarity       what the model says about the most promising
 //! gain             may what is unread add to what answers already?
@@ -58,8 +63,10 @@ mod definition;
 mod difference;
 mod directive;
 mod enumeration;
+mod fact_lines;
 mod gain;
 pub mod gist;
+mod heading_stack;
 mod identifier;
 mod markup;
 mod nearest;
@@ -69,10 +76,13 @@ mod polarity;
 mod reference;
 mod repetition;
 mod score;
+mod shared_lead;
 mod similarity;
 mod term_places;
 mod terms;
 mod title;
+mod turn;
+mod unit;
 mod units;
 mod word_similarity;
 mod wording;

@@ -7,7 +7,7 @@
 //! The first look is a sum of eleven signals. What the model has read word by word is scored
 //! anew: by ten of them and six of [`word_similarity`](super::word_similarity). The weights belong to the model's
 //! [`Calibration`]. They are those of a conditional logit model ("which of these sentences holds the
-//! answer?"), fitted to one half of the questions of judged sets; docs/answers.md has what the other half gave.
+//! answer?"), fitted to one half of the questions of judged sets; docs/answer_quality.md has what the other half gave.
 //!
 //! What was tried and dropped, because it moved nothing: ranks and fused scores of the
 //! retrieval, position in the passage, length, similarity of the neighbours, embedding a

@@ -23,6 +23,25 @@ const LEAST_SYLLABLE_SHARE: f32 = 0.5;
 /// How well a version stands for the line of releases that it is of.
 const LINE_OF_RELEASES: f32 = 0.8;
 
+/// How well a number stands for itself written otherwise, as "3" and "three".
+const SPELLED_OTHERWISE: f32 = 0.8;
+
+/// Numbers from two on in words. "One" is an article in many languages, and words that are something else in another
+/// language are left out: "due", "once", "on", "dos", "ten", "onze".
+const NUMBERS: &[(&str, &str)] = &[
+    ("2", "two zwei deux dois duas twee dwa dwie iki два две дві"),
+    ("3", "three drei trois tres três drie trzy üç три"),
+    ("4", "four vier quatre cuatro quattro quatro cztery dört четыре чотири"),
+    ("5", "five fünf cinq cinco cinque vijf pięć beş пять п'ять п’ять"),
+    ("6", "six sechs seis zes sześć шесть шість"),
+    ("7", "seven sieben siete sette zeven siedem семь сім"),
+    ("8", "eight huit ocho oito osiem sekiz восемь вісім"),
+    ("9", "nine neun nueve nove negen dziewięć dokuz девять дев'ять дев’ять"),
+    ("10", "zehn dix diez dieci tien dziesięć десять"),
+    ("11", "eleven undici jedenaście одиннадцать одинадцять"),
+    ("12", "twelve zwölf douze doce dodici twaalf dwanaście двенадцать дванадцять"),
+];
+
 /// The words of a question.
 #[derive(Debug, Default)]
 pub(super) struct QuestionWords {
@@ -114,10 +133,23 @@ pub(super) fn term_credit(term: &str, word: &str) -> f32 {
         Some('\u{AC00}'..='\u{D7A3}') => syllable_credit(term, word),
         // "4.1" is the line of releases to which "4.1.3" belongs.
         _ if is_line_of_releases(term, word) => LINE_OF_RELEASES,
+        _ if is_number_in_words(term, word) => SPELLED_OTHERWISE,
         // "4.1.3" is another version than "4.1.0", however alike they begin.
         _ if !digits(term).eq(digits(word)) => 0.0,
         _ => credit(term, word),
     }
+}
+
+/// Whether one of them is a small number in digits and the other the same in words.
+fn is_number_in_words(term: &str, word: &str) -> bool {
+    let is_small = |it: &str| it.len() <= 2 && it.bytes().all(|byte| byte.is_ascii_digit());
+    let (number, words) = match (is_small(term), is_small(word)) {
+        (true, false) => (term, word),
+        (false, true) => (word, term),
+        _ => return false,
+    };
+    let known = NUMBERS.iter().find(|(digits, _)| *digits == number);
+    known.is_some_and(|(_, known)| known.split(' ').any(|it| it == words))
 }
 
 fn is_line_of_releases(term: &str, word: &str) -> bool {
@@ -221,6 +253,17 @@ mod tests {
         ] {
             assert_eq!(term_credit(term, word), credit, "{term} {word}");
         }
+    }
+
+    #[test]
+    fn a_small_number_is_the_same_in_words() {
+        for (term, word) in [("three", "3"), ("3", "drei"), ("zwölf", "12"), ("2", "два")] {
+            assert_eq!(term_credit(term, word), SPELLED_OTHERWISE, "{term} {word}");
+        }
+        for (term, word) in [("three", "4"), ("one", "1"), ("due", "2"), ("10", "on"), ("", "2")] {
+            assert_eq!(term_credit(term, word), 0.0, "{term} {word}");
+        }
+        assert_eq!(term_credit("three", "three"), 1.0);
     }
 
     #[test]

@@ -74,10 +74,15 @@ fn answer(question: &str, contents: &[&str], options: &ExtractOptions) -> Extrac
 
 /// The single best piece, whatever the confidence and whether or not words have vectors.
 fn check(question: &str, contents: &[&str], expected: &str) {
+    check_passages(question, &passages(contents), expected);
+}
+
+/// The single best piece of `passages` for `question`, whether or not words have vectors.
+fn check_passages(question: &str, passages: &[ExtractPassage], expected: &str) {
     let options = ExtractOptions { max_sentences: 1, threshold: 0.0, ..Default::default() };
     for mut embedder in both_kinds() {
-        let extract = extract(question, &passages(contents), &mut embedder, &options).unwrap();
-        assert_eq!(extract.answer, expected, "words are read: {}", embedder.reads_words);
+        let extract = extract(question, passages, &mut embedder, &options).unwrap();
+        assert_eq!(extract.answer, expected, "{question} words are read: {}", embedder.reads_words);
     }
 }
 

@@ -61,11 +61,55 @@ fn is_line_of_words(line: &str) -> bool {
         && line.unicode_words().nth(LONGEST_HEADING).is_none()
 }
 
-/// One short line that ends like no sentence and holds no number.
+/// One short line that ends like no sentence and holds no number, but for that of a clause.
 pub(super) fn is_heading(content: &str, range: &Range<usize>) -> bool {
     let text = &content[range.clone()];
-    !text.contains('\n') && !text.contains(char::is_numeric) && is_line_of_words(text)
+    let named = clause_title(text).unwrap_or(text);
+    !text.contains('\n') && !named.contains(char::is_numeric) && is_line_of_words(named)
 }
+
+/// The title behind the number of a clause, if `line` begins with one: "§ 1. Membership", "Article 3: Boats".
+pub(super) fn clause_title(line: &str) -> Option<&str> {
+    if let Some(rest) = line.strip_prefix('第') {
+        let counted = rest.trim_start_matches(|c: char| c.is_numeric() || KANJI_DIGITS.contains(c));
+        let title = counted.strip_prefix(['条', '條', '章', '節', '节'])?;
+        // "第一节课" is a lesson.
+        if !title.starts_with(|c: char| c.is_whitespace() || matches!(c, '（' | '：')) {
+            return None;
+        }
+        let title = title.trim_matches(|c: char| c.is_whitespace() || matches!(c, '（' | '）'));
+        return (counted.len() < rest.len() && !title.is_empty()).then_some(title);
+    }
+    let sign = line.trim_start_matches('§');
+    let is_sign = sign.len() < line.len();
+    let word = if is_sign { "" } else { line.split([' ', '.']).next().unwrap_or_default() };
+    let is_clause = || CLAUSES.split_ascii_whitespace().any(|it| it == word.to_lowercase());
+    if !is_sign && !is_clause() {
+        return None;
+    }
+    let rest = sign[word.len()..].trim_start_matches(|c: char| c == '.' || c.is_whitespace());
+    let number = rest.split_whitespace().next()?;
+    let bare = number.trim_end_matches(['.', ':', ')']);
+    let is_number = bare.starts_with(|c: char| c.is_ascii_digit())
+        && bare.len() <= LONGEST_NUMBER
+        && bare.chars().all(|c| c.is_ascii_alphanumeric() || c == '.');
+    let behind = rest[number.len()..].trim_start();
+    let title = behind.trim_start_matches(['–', '—', '-', ':']).trim_start();
+    // "Article 5 applies" is no title.
+    let is_parted = is_sign || bare.len() < number.len() || title.len() < behind.len();
+    let is_title = !title.is_empty() && !title.starts_with(char::is_lowercase);
+    (is_number && is_parted && is_title).then_some(title)
+}
+
+/// Longest number of a clause ("12.3a"), in bytes.
+const LONGEST_NUMBER: usize = 6;
+
+/// Digits in the numbers of Chinese and Japanese clauses.
+const KANJI_DIGITS: &str = "一二三四五六七八九十百零〇";
+
+/// What clauses of laws, rules and contracts are called.
+const CLAUSES: &str = "article art artikel section sec clause rule regulation paragraph abschnitt ziffer klausel artículo cláusula \
+    sección articolo sezione clausola artigo seção cláusula artykuł klauzula статья пункт стаття madde άρθρο";
 
 #[cfg(test)]
 mod tests {
@@ -97,6 +141,26 @@ mod tests {
             assert!(!is_option(line), "{line}");
         }
         assert_eq!(title("-a\n-b\n-c"), None);
+    }
+
+    #[test]
+    fn a_clause_is_named_behind_its_number() {
+        for (line, title) in [
+            ("§ 1. Membership", "Membership"),
+            ("§ 12a Beiträge der Mitglieder", "Beiträge der Mitglieder"),
+            ("Article 3: Boats", "Boats"),
+            ("Art. 4 – Cotisation", "Cotisation"),
+            ("第1条（会員）", "会員"),
+            ("第二章 会費", "会費"),
+        ] {
+            assert_eq!(clause_title(line), Some(title), "{line}");
+            assert!(is_heading(line, &(0..line.len())), "{line}");
+        }
+        for line in
+            ["Article 5 applies", "§ 5", "Room 5: Elm", "§ 1. is void", "第三者", "Membership"]
+        {
+            assert_eq!(clause_title(line), None, "{line}");
+        }
     }
 
     #[test]

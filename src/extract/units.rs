@@ -13,13 +13,17 @@ use std::rc::Rc;
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::announcement::{AnnouncedBy, announced_by, announces, announces_list};
+use super::announcement::{announces, announces_list};
 use super::blocks::{BlockKind, TextBlock, blocks, trim};
 use super::cut::{LONGEST_UNIT, cut_long, whole_sentences};
+use super::fact_lines::{definitions, fact_lines};
+use super::heading_stack::{HeadingStack, UNMARKED, level};
 use super::markup::{between_block_tags, is_name_of_picture};
-use super::part::{PartKind, UnitPart, is_unwrapped, is_usage};
-use super::reference::{is_navigation, is_reference};
+use super::part::{PartKind, UnitPart, is_unwrapped};
+use super::reference::is_navigation;
 use super::title::{is_heading, is_option, option_title, title};
+use super::turn::{opening_turn, turns};
+use super::unit::Unit;
 use crate::text::line::ends_with_colon;
 use crate::text::sentence::is_question;
 
@@ -43,112 +47,6 @@ const LONGEST_EXPLAINED: usize = 600;
 /// Longest list that is shown whole where one of its items is the answer, in bytes.
 const LONGEST_LIST: usize = 1500;
 
-/// A piece of a passage that can stand as evidence.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Unit {
-    /// What is shown, in order: mostly one sentence. Between the parts lie list markers, code
-    /// fences and line breaks.
-    pub parts: Vec<UnitPart>,
-    /// What is read with it: the heading or the question above it.
-    pub lead: Option<Range<usize>>,
-    /// The numbered list that it is an item of.
-    pub list: Option<Rc<Unit>>,
-    /// The list without numbers that it is an item of, or the table that it is a row of.
-    pub bullets: Option<Rc<Unit>>,
-    /// Whether a sentence of the same paragraph stands before it.
-    pub follows: bool,
-    /// Whether it is the first sentence of running text under the heading, or of the passage.
-    pub opens: bool,
-    /// The heading or the question that it stands under, where it is the first such sentence.
-    pub section: Option<Range<usize>>,
-    /// The heading or the question that it stands under, be it the first sentence there or not.
-    pub under: Option<Range<usize>>,
-}
-
-impl Unit {
-    /// A piece of `parts` of which nothing else is known.
-    pub fn new(parts: Vec<UnitPart>, lead: Option<Range<usize>>) -> Unit {
-        Unit {
-            parts,
-            lead,
-            list: None,
-            bullets: None,
-            follows: false,
-            opens: false,
-            section: None,
-            under: None,
-        }
-    }
-
-    /// From the beginning of its first part to the end of its last.
-    pub fn range(&self) -> Range<usize> {
-        let start = self.parts.first().map_or(0, |part| part.range.start);
-        let end = self.parts.last().map_or(start, |part| part.range.end);
-        start..end
-    }
-
-    /// Whether it is a row of a table, which no sentence announces.
-    pub fn is_row(&self) -> bool {
-        self.parts.first().is_some_and(|part| matches!(part.kind, PartKind::Row(_)))
-    }
-
-    /// Whether it is code without a word on it.
-    pub fn is_code(&self) -> bool {
-        self.parts.iter().all(|part| matches!(part.kind, PartKind::Code(_)))
-    }
-
-    /// The code in it, block by block.
-    pub fn code<'a>(&'a self, content: &'a str) -> impl Iterator<Item = &'a str> {
-        let code = self.parts.iter().filter(|part| matches!(part.kind, PartKind::Code(_)));
-        code.map(|part| content[part.range.clone()].trim())
-    }
-
-    /// By what it only announces what is not part of it: it tells readers what they are about to read, or ends with a colon,
-    /// and nothing behind it belongs to it; or it says where something else is said, be it shown with a heading or not.
-    pub fn announcement(&self, content: &str) -> Option<AnnouncedBy> {
-        let refers = |it: &UnitPart| is_reference(&content[it.range.clone()], &it.kind);
-        match &self.parts[..] {
-            [only] if refers(only) => Some(AnnouncedBy::Reference),
-            [only] => announced_by(&content[only.range.clone()]),
-            [_, listed @ ..] if !listed.is_empty() && listed.iter().all(refers) => {
-                Some(AnnouncedBy::Reference)
-            }
-            _ => None,
-        }
-    }
-
-    /// What is judged, in one line without markup: the lead, then what is shown.
-    pub fn reading(&self, content: &str) -> String {
-        let lead = self.lead.clone().map(|range| UnitPart { range, kind: PartKind::Sentence });
-        in_one_line(lead.iter().chain(&self.parts), content)
-    }
-
-    /// What is judged of it but for its code, to which belongs how a program is called.
-    pub fn reading_of_words(&self, content: &str) -> String {
-        if self.is_code() || is_usage(&self.shown(content)) {
-            return String::new();
-        }
-        let lead = self.lead.clone().map(|range| UnitPart { range, kind: PartKind::Sentence });
-        let is_said = |part: &&UnitPart| !matches!(part.kind, PartKind::Code(_));
-        in_one_line(lead.iter().chain(&self.parts).filter(is_said), content)
-    }
-
-    /// What is shown, in one line without markup.
-    pub fn shown(&self, content: &str) -> String {
-        in_one_line(self.parts.iter(), content)
-    }
-}
-
-fn in_one_line<'a>(parts: impl Iterator<Item = &'a UnitPart>, content: &str) -> String {
-    let mut text = String::new();
-    for (index, part) in parts.enumerate() {
-        let words = part.words(content, true);
-        text += if text.is_empty() { "" } else { joint(&text, index) };
-        text += &words;
-    }
-    text
-}
-
 /// The pieces of `content` that can be evidence, in order.
 ///
 /// They overlap only where a list is there whole, with the sentence that announces it, and
@@ -160,14 +58,20 @@ pub(super) fn units(content: &str) -> Vec<Unit> {
         let (before, rest) = (&blocks[..index], &blocks[index + 1..]);
         pieces.enter(block.kind);
         match block.kind {
-            BlockKind::Heading => pieces.begin_section(block.range.clone()),
+            BlockKind::Heading => {
+                pieces.begin_section(block.range.clone(), level(content, &block.range));
+            }
             BlockKind::Columns => pieces.columns = short(&block.range),
             BlockKind::Row => pieces.row(block, rest),
             BlockKind::Code => pieces.code(block),
             BlockKind::Prose if !rest.is_empty() && is_heading(content, &block.range) => {
-                pieces.begin_section(block.range.clone());
+                pieces.begin_section(block.range.clone(), UNMARKED);
             }
-            BlockKind::Prose => pieces.paragraph(block, rest),
+            BlockKind::Prose => {
+                let first = pieces.units.len();
+                pieces.paragraph(block, rest);
+                pieces.open_talk(first, &block.range);
+            }
             BlockKind::Item => pieces.item(block, before.last(), rest),
         }
     }
@@ -186,6 +90,11 @@ struct UnitBuilder<'a> {
     heading: Option<Range<usize>>,
     /// What the next piece stands under: that, or a question that is answered in its own paragraph.
     under: Option<Range<usize>>,
+    /// The headings that are above what is read, and those that the last of them stands below, the nearest first.
+    headings: HeadingStack,
+    above: Rc<[Range<usize>]>,
+    /// Whether a question that the sign of its asker stands before is above what is read.
+    is_asked: bool,
     /// The header of the table that is read.
     columns: Option<Range<usize>>,
     /// The table that is read, if it is short enough to be shown, and whether one is read.
@@ -207,6 +116,9 @@ impl UnitBuilder<'_> {
             is_new: true,
             heading: None,
             under: None,
+            headings: HeadingStack::default(),
+            above: Rc::default(),
+            is_asked: false,
             columns: None,
             table: None,
             in_table: false,
@@ -216,9 +128,11 @@ impl UnitBuilder<'_> {
         }
     }
 
-    /// What follows stands under the heading at `range`.
-    fn begin_section(&mut self, range: Range<usize>) {
+    /// What follows stands under the heading at `range`, which is of a `level`.
+    fn begin_section(&mut self, range: Range<usize>, level: usize) {
         self.heading = short(&range);
+        self.above = self.headings.enter(level, self.heading.clone());
+        self.is_asked = false;
         self.begin_answer(range);
     }
 
@@ -243,25 +157,101 @@ impl UnitBuilder<'_> {
     fn paragraph(&mut self, block: &TextBlock, rest: &[TextBlock]) {
         let mut range = block.range.clone();
         let mut title_of = title as fn(&str) -> Option<usize>;
+        if self.turns(&range, rest) {
+            return;
+        }
+        if self.definitions(&range) {
+            self.announce(rest);
+            return;
+        }
         while let Some(length) = title_of(&self.content[range.clone()]) {
+            if self.facts(&range) {
+                self.announce(rest);
+                return;
+            }
             let title = trim(self.content, range.start..range.start + length);
             range = trim(self.content, range.start + length..range.end);
             if is_option(&self.content[title.clone()]) {
-                self.begin_section(title);
+                self.begin_section(title, UNMARKED);
                 // An option is told by its first sentence, which is shown with its name.
                 (self.heading, self.under) = (None, None);
             } else if is_heading(self.content, &title) {
-                self.begin_section(title);
+                self.begin_section(title, UNMARKED);
             } else {
                 self.push(title, &PartKind::Sentence, None);
             }
             // Below the name of a group of options stands the first of them.
             title_of = option_title;
         }
+        if !self.facts(&range) {
+            self.running_text(range);
+        }
+        self.announce(rest);
+    }
+
+    fn running_text(&mut self, range: Range<usize>) {
         let text = &self.content[range.clone()];
         let has_lines = text.contains('\n') && is_unwrapped(text);
         self.text(range, &if has_lines { PartKind::Lines } else { PartKind::Sentence });
-        self.announce(rest);
+    }
+
+    /// Reads a paragraph of questions and answers with the signs of who speaks. All that the asker says is the question.
+    fn turns(&mut self, range: &Range<usize>, rest: &[TextBlock]) -> bool {
+        let below = rest.first().filter(|it| it.kind == BlockKind::Prose);
+        let below = below.map_or("", |it| &self.content[it.range.clone()]);
+        let found = turns(&self.content[range.clone()], below, self.is_asked);
+        let first = self.units.len();
+        for turn in &found {
+            let said = within(range, turn.range.clone());
+            if turn.asks {
+                self.begin_section(said, UNMARKED);
+                self.is_asked = true;
+            } else if !said.is_empty() {
+                self.running_text(said);
+            }
+        }
+        if self.units.len() > first {
+            self.announce(rest);
+        }
+        !found.is_empty()
+    }
+
+    /// Notes which of the units from `first` on are of the first turn, where the paragraph at `range` is a chat.
+    fn open_talk(&mut self, first: usize, range: &Range<usize>) {
+        let is_below = first > 0;
+        let Some(length) = opening_turn(&self.content[range.clone()]).filter(|_| !is_below) else {
+            return;
+        };
+        let end = range.start + length;
+        self.units[first..].iter_mut().for_each(|it| it.opens_talk = it.range().end <= end);
+    }
+
+    /// Reads a paragraph of terms, each with what it means in the lines below it.
+    fn definitions(&mut self, range: &Range<usize>) -> bool {
+        let Some(found) = definitions(&self.content[range.clone()]) else { return false };
+        for definition in found {
+            let part =
+                |it: Range<usize>| UnitPart { range: within(range, it), kind: PartKind::Sentence };
+            let lead = self.lead.take();
+            let unit = self.unit(definition.into_iter().map(part).collect(), lead);
+            self.units.push(unit);
+        }
+        self.is_new = false;
+        true
+    }
+
+    /// Reads a paragraph of which each line tells a fact of its own, as the items of a list.
+    fn facts(&mut self, range: &Range<usize>) -> bool {
+        let Some(lines) = fact_lines(&self.content[range.clone()]) else { return false };
+        let kind = PartKind::Item(None);
+        let part = |it: Range<usize>| UnitPart { range: within(range, it), kind: kind.clone() };
+        let parts: Vec<UnitPart> = lines.into_iter().map(part).collect();
+        let whole = self.all_of(parts.clone()).map(Rc::new);
+        let first = self.units.len();
+        parts.into_iter().for_each(|part| self.piece(part.range, &kind));
+        self.units[first..].iter_mut().for_each(|it| it.bullets.clone_from(&whole));
+        self.is_new = false;
+        true
     }
 
     fn item(&mut self, block: &TextBlock, before: Option<&TextBlock>, rest: &[TextBlock]) {
@@ -321,7 +311,7 @@ impl UnitBuilder<'_> {
         for (at, part) in parts.iter().enumerate() {
             let part = trim(self.content, range.start + part.start..range.start + part.end);
             if at + 1 < parts.len() && is_heading(self.content, &part) {
-                self.begin_section(part);
+                self.begin_section(part, UNMARKED);
             } else if !part.is_empty() {
                 self.sentences(part, kind);
             }
@@ -340,7 +330,7 @@ impl UnitBuilder<'_> {
                 continue;
             }
             match is_question(text) {
-                true if is_alone => self.begin_section(sentence),
+                true if is_alone => self.begin_section(sentence, UNMARKED),
                 true => self.begin_answer(sentence),
                 false => {
                     let first = self.units.len();
@@ -392,7 +382,7 @@ impl UnitBuilder<'_> {
     /// A list or a table of several `parts`, if it is short enough to be shown whole.
     fn all_of(&self, parts: Vec<UnitPart>) -> Option<Unit> {
         let section = self.section.as_ref().and_then(short);
-        let whole = Unit { section, ..Unit::new(parts, None) };
+        let whole = Unit { section, ..self.unit(parts, None) };
         (whole.parts.len() > 1 && whole.range().len() <= LONGEST_LIST).then_some(whole)
     }
 
@@ -414,7 +404,7 @@ impl UnitBuilder<'_> {
             Some(lead) if is_needed(&lead) && !range.is_empty() => {
                 let lead = UnitPart { range: lead, kind: PartKind::Sentence };
                 let parts = vec![lead, UnitPart { range, kind: kind.clone() }];
-                self.units.push(Unit { under: self.under.clone(), ..Unit::new(parts, None) });
+                self.units.push(self.unit(parts, None));
             }
             lead => self.push(range, kind, lead),
         }
@@ -424,10 +414,15 @@ impl UnitBuilder<'_> {
         for range in cut_long(self.content, range) {
             let part = UnitPart { range, kind: kind.clone() };
             if part.words(self.content, true).contains(char::is_alphanumeric) {
-                let unit = Unit::new(vec![part], lead.clone());
-                self.units.push(Unit { under: self.under.clone(), ..unit });
+                self.units.push(self.unit(vec![part], lead.clone()));
             }
         }
+    }
+
+    /// A piece that stands under what is above it.
+    fn unit(&self, parts: Vec<UnitPart>, lead: Option<Range<usize>>) -> Unit {
+        let (under, above) = (self.under.clone(), self.above.clone());
+        Unit { under, above, ..Unit::new(parts, lead) }
     }
 
     /// A sentence that announces code, a list or a table takes it in, if it is not too long.
@@ -475,17 +470,12 @@ fn item_or_code(block: &TextBlock) -> UnitPart {
     UnitPart { range: block.range.clone(), kind }
 }
 
+/// What is `inner` of the text at `range`, in the content.
+fn within(range: &Range<usize>, inner: Range<usize>) -> Range<usize> {
+    range.start + inner.start..range.start + inner.end
+}
+
 /// `range`, unless it is too long to be read with each of the pieces below it.
 fn short(range: &Range<usize>) -> Option<Range<usize>> {
     (range.len() <= LONGEST_UNIT).then(|| range.clone())
-}
-
-/// What is put between `text` and part number `index` of a unit, where the layout of the
-/// source stood.
-pub(super) fn joint(text: &str, index: usize) -> &'static str {
-    match (text.ends_with(|c: char| c.is_alphanumeric() || c == ')'), index) {
-        (false, _) => " ",
-        (true, 1) => ": ",
-        (true, _) => "; ",
-    }
 }

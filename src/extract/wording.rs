@@ -7,17 +7,22 @@
 //! Sentences and rows run on in a paragraph; lists and code have lines of their own. Code stands between
 //! fences whatever the format, as brackets in it are none of the answer's; who shows plain text indents it.
 
+use std::ops::Range;
+
 use serde::Deserialize;
 
 use super::ExtractPassage;
 use super::choice::ChosenUnit;
 use super::markup::plain;
 use super::part::{PartKind, UnitPart};
-use super::units::{Unit, joint};
+use super::unit::{Unit, joint};
 use crate::text::marker::without_markers;
 
 /// Longest item, in characters, that stands in a line with others.
 const LONGEST_INLINE_ITEM: usize = 40;
+
+/// What an item ends with that needs no sign between it and the next one.
+const SENTENCE_ENDS: [char; 12] = ['.', '!', '?', ';', ':', ',', '…', '。', '！', '？', '；', '：'];
 
 /// What markup an answer has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -46,15 +51,19 @@ pub(super) fn word(
         answer.number = passage.number;
         // Where a piece is shown with its heading, one under another is, too, or it would be read under the first.
         let has_headline = group.iter().any(|it| it.is_headed);
-        for chosen in group {
+        for (at, chosen) in group.iter().enumerate() {
             let mut pieces = pieces(chosen.unit, passage.content, format);
-            let above = chosen.unit.under.as_ref().filter(|_| has_headline);
+            let above = chosen.headline.filter(|_| has_headline);
             let above = above.map(|it| (chosen.passage, it));
-            if let Some((_, above)) = above.filter(|_| above != headline) {
+            let is_new = above != headline && !chosen.begins_with_headline();
+            if let Some((_, above)) = above.filter(|_| is_new) {
                 let heading = passage.content[above.clone()].trim_end_matches(':');
                 pieces = headed(quoted_sentence(heading, format), pieces);
             }
             headline = above;
+            let before = at.checked_sub(1).map(|it| group[it].unit.range().end);
+            let start = chosen.unit.range().start;
+            answer.is_unspaced = before.is_some_and(|it| is_unspaced(passage.content, it..start));
             pieces.into_iter().for_each(|piece| answer.add(piece));
         }
         answer.cite();
@@ -66,6 +75,8 @@ pub(super) fn word(
 enum TextPiece {
     /// Words that go on in the paragraph.
     Words(String),
+    /// Those of an item, parted from another one.
+    Item(String),
     /// Words with a line of their own beside others.
     Row(String),
     /// Lines below the words before them.
@@ -86,15 +97,25 @@ struct AnswerText {
     is_block: bool,
     /// Whether the words end with a row.
     ends_line: bool,
+    /// Whether they end with an item.
+    ends_item: bool,
     /// Whether a marker stands behind something of what is cited together.
     is_cited: bool,
+    /// Whether no space parts what is put next from what stands before it, as in the source.
+    is_unspaced: bool,
 }
 
 impl AnswerText {
     fn add(&mut self, piece: TextPiece) {
         match piece {
             TextPiece::Words(words) => {
-                self.put(&words, " ");
+                let joint = if self.is_unspaced { "" } else { " " };
+                self.put(&words, joint);
+            }
+            TextPiece::Item(words) => {
+                let is_open = self.ends_item && !self.words.ends_with(SENTENCE_ENDS);
+                self.put(&words, if is_open { "; " } else { " " });
+                self.ends_item = true;
             }
             TextPiece::Row(words) => {
                 self.put(&words, "\n");
@@ -118,6 +139,7 @@ impl AnswerText {
     /// Adds to what is cited next, behind `joint` or on a line of its own.
     fn put(&mut self, words: &str, joint: &str) {
         let ends_line = std::mem::take(&mut self.ends_line);
+        (self.ends_item, self.is_unspaced) = (false, false);
         if !self.words.is_empty() {
             self.words += if ends_line { "\n" } else { joint };
         }
@@ -149,6 +171,21 @@ impl AnswerText {
         }
         self.is_block = false;
     }
+}
+
+/// Whether what lies between two sentences of `content` is no space: nothing, or the end of a line between two that
+/// were written in Chinese or Japanese.
+fn is_unspaced(content: &str, between: Range<usize>) -> bool {
+    let Some(gap) = content.get(between.clone()) else { return false };
+    let ends = content[..between.start].ends_with(is_wide);
+    let begins = content[between.end..].starts_with(is_wide);
+    ends && (gap.is_empty() || begins && gap.chars().all(|c| matches!(c, '\n' | '\r')))
+}
+
+/// A character of a script without spaces, or a sign that is as wide.
+fn is_wide(character: char) -> bool {
+    matches!(character, '\u{3001}'..='\u{30FF}' | '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}'
+        | '\u{FF01}'..='\u{FF60}' | '\u{20000}'..='\u{3FFFF}')
 }
 
 fn pieces(unit: &Unit, content: &str, format: AnswerFormat) -> Vec<TextPiece> {
@@ -183,6 +220,9 @@ fn pieces(unit: &Unit, content: &str, format: AnswerFormat) -> Vec<TextPiece> {
             }
         }
     }
+    if unit.parts.last().is_some_and(UnitPart::is_item) && !words.is_empty() {
+        pieces.push(TextPiece::Item(std::mem::take(&mut words)));
+    }
     flush(&mut words, &mut pieces);
     pieces
 }
@@ -190,7 +230,7 @@ fn pieces(unit: &Unit, content: &str, format: AnswerFormat) -> Vec<TextPiece> {
 /// `pieces` behind the `heading` that says when or since which version that is so.
 fn headed(heading: String, mut pieces: Vec<TextPiece>) -> Vec<TextPiece> {
     match pieces.first_mut() {
-        Some(TextPiece::Words(words) | TextPiece::Row(words)) => {
+        Some(TextPiece::Words(words) | TextPiece::Item(words) | TextPiece::Row(words)) => {
             *words = format!("{heading}: {words}");
         }
         _ => pieces.insert(0, TextPiece::Words(format!("{heading}:"))),
@@ -214,7 +254,7 @@ impl UnitPart {
     }
 
     /// Whether it stands in a line with other items, as `words`.
-    fn is_inline(&self, words: &str) -> bool {
+    pub(super) fn is_inline(&self, words: &str) -> bool {
         self.kind == PartKind::Item(None)
             && words.chars().count() <= LONGEST_INLINE_ITEM
             && !words.ends_with(['.', '!', ';'])
@@ -290,6 +330,23 @@ mod tests {
         ] {
             assert_eq!(quoted(text), expected, "{text:?}");
             assert_eq!(markers(&format!("{} [1]", quoted(text))).len(), 1, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn sentences_are_parted_as_in_the_source() {
+        for (text, expected) in [
+            ("好。|次", true),
+            ("好。|\n|次", true),
+            ("好。| |次", false),
+            ("好。|\n|Next", false),
+            ("Good.|\n|Next", false),
+            ("Good.|Next", false),
+        ] {
+            let content = text.replace('|', "");
+            let (before, behind) = (text.find('|').unwrap(), text.rfind('|').unwrap() - 1);
+            let between = before..behind.max(before);
+            assert_eq!(is_unspaced(&content, between), expected, "{text:?}");
         }
     }
 }

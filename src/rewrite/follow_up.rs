@@ -4,10 +4,11 @@
 //! (the question before, question) → the question with what it takes over
 //! ```
 //!
-//! A question that only names something else ("What about the S200?") is the one before with that in its
-//! place. One that leans on it ("And how long does its battery last?") gets the names in it, or its words where
-//! no product code or the like says what it was about. What a question took over itself is handed on only as
-//! far as its own words are few, so nothing piles up from turn to turn.
+//! A question that only names something else ("What about the S200?") is the one before with that in its place, and so
+//! is one that only has another word behind the preposition or article that the one before ends with ("And for
+//! waste?"). One that leans on it ("And how long does its battery last?") gets the names in it, or its words where no
+//! product code or the like says what it was about. What a question took over itself is handed on only as far as its
+//! own words are few, so nothing piles up from turn to turn.
 //!
 //! A search is for words and meanings, and does not mind that what is looked up is no sentence.
 
@@ -27,6 +28,10 @@ const HANDED_ON: usize = 4;
 
 /// Words of its own that a question has at most that leans on the one before by that alone.
 const FEW_WORDS: usize = 1;
+
+/// Words of the longest noun that gives way to another, and words between "and" and one that does so.
+const MOST_NOUNS: usize = 3;
+const MOST_LEADING: usize = 2;
 
 /// Words that stand for something said before.
 const POINTING: &[(NaturalLanguage, &str)] = &[
@@ -107,6 +112,10 @@ const REPEATING: &str = "again also apply applies else goes instead now same the
 const ARTICLES: &str = "the a an der die das dem den des ein eine einem einen einer le la les l un une el los las \
     una il lo gli i de het een o os as um uma";
 
+/// Prepositions before an article.
+const PREPOSITIONS: &str = "about at by for from in of on to with without für mit ohne pour avec sans dans sur para con sin \
+    en per senza su com sem em por voor met zonder op";
+
 /// What a question names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum MentionKind {
@@ -149,6 +158,9 @@ pub fn follow_up(turns: &[PastTurn], question: &str) -> String {
     if own.names_something_else(&content, spoken)
         && let Some(text) = own.put_into(&before)
     {
+        return text;
+    }
+    if let Some(text) = own.put_noun_into(&before, spoken) {
         return text;
     }
     if !own.leans(&content, spoken) {
@@ -260,6 +272,61 @@ impl<'a> ReadQuestion<'a> {
         let mut text = before.text.to_owned();
         places.into_iter().for_each(|(range, name)| text.replace_range(range, name));
         Some(text)
+    }
+
+    /// The question `before` with the noun of this one in the place of that at its end, where both stand behind the
+    /// same preposition or article: "And for waste?" behind "What is the fine for noise?"; `None` for any other
+    /// question. A thing with a name gives way only to one of the same kind ("the package Windows", "the package
+    /// macOS").
+    fn put_noun_into(
+        &self,
+        before: &ReadQuestion<'_>,
+        spoken: Option<NaturalLanguage>,
+    ) -> Option<String> {
+        if self.unspaced.is_some() || !self.mentions.is_empty() || !self.joins(spoken) {
+            return None;
+        }
+        let (own, own_lead) = self.noun_at_end(spoken)?;
+        let (place, lead) = before.noun_at_end(spoken)?;
+        let (nouns, old) = (&self.words[own.clone()], &before.words[place]);
+        let is_of_kind = nouns.len() == 2 && old[0].1.folded == nouns[0].1.folded;
+        let range = old[0].0.start..old[old.len() - 1].0.end;
+        let is_named = before
+            .mentions
+            .iter()
+            .any(|it| it.range.start < range.end && range.start < it.range.end);
+        // "And" and the lead are all that stands before it.
+        let is_bare = (2..=1 + MOST_LEADING).contains(&own.start)
+            && self.is_led_from_first(own.start, spoken);
+        if own_lead != lead || !is_bare || !is_of_kind && (is_named || nouns.len() > 1) {
+            return None;
+        }
+        let name = &self.text[nouns[0].0.start..nouns[nouns.len() - 1].0.end];
+        let mut text = before.text.to_owned();
+        text.replace_range(range, name);
+        Some(text)
+    }
+
+    /// Whether all words between the first and the one at `end` only make a question.
+    fn is_led_from_first(&self, end: usize, spoken: Option<NaturalLanguage>) -> bool {
+        self.words[1..end].iter().all(|(_, word)| is_frame(&word.folded, spoken))
+    }
+
+    /// Where among the words those stand that the question ends with and that say something, and the word that leads
+    /// them: a preposition, or an article where there is none. "The" leads any noun and tells nothing.
+    fn noun_at_end(&self, spoken: Option<NaturalLanguage>) -> Option<(Range<usize>, &str)> {
+        let is_own = |(_, word): &&(Range<usize>, Word)| !is_frame(&word.folded, spoken);
+        let nouns = self.words.iter().rev().take_while(is_own).count();
+        let start = self.words.len() - nouns;
+        let mut leading = self.words[..start].iter().rev().map(|(_, word)| word.folded.as_str());
+        let next = leading.next().filter(|_| (1..=MOST_NOUNS).contains(&nouns))?;
+        let further =
+            leading.next().filter(|it| is_one_of(ARTICLES, next) && is_one_of(PREPOSITIONS, it));
+        // "To" leads verbs, too, unless an article follows.
+        let lead = Some(next).filter(|it| *it != "to");
+        let lead = further.or(lead)?;
+        let tells = lead != "the" && !is_one_of(VERBS, lead) && is_frame(lead, spoken);
+        tells.then_some((start..self.words.len(), lead))
     }
 
     /// What of the mention `place` gives way to `name`: "S300" takes the place of the code in "Galaxy S200".
@@ -547,6 +614,37 @@ mod tests {
         behind(before, "Ve garanti süresi nedir?", "K100 Ve garanti süresi nedir?");
         behind("Ofis ne zaman açılır?", "Peki neden?", "ofis açılır Peki neden?");
         behind(before, "Ofis ne zaman açılır?", "Ofis ne zaman açılır?");
+    }
+
+    #[test]
+    fn a_noun_takes_the_place_of_the_one_behind_the_same_word() {
+        behind("Qual a multa por barulho?", "E por lixo?", "Qual a multa por lixo?");
+        behind(
+            "Quanto tempo se conserva o tiramisù?",
+            "E o pesto?",
+            "Quanto tempo se conserva o pesto?",
+        );
+        behind("Quanto si conserva il tiramisù?", "E il pesto?", "Quanto si conserva il pesto?");
+        behind(
+            "Quelle est la taille du paquet Windows ?",
+            "Et du paquet macOS ?",
+            "Quelle est la taille du paquet macOS ?",
+        );
+        behind("Ile wynosi kaucja za rower?", "A za narty?", "Ile wynosi kaucja za narty?");
+        behind(
+            "How much is the fine for noise?",
+            "And for waste?",
+            "How much is the fine for waste?",
+        );
+        behind(
+            "How much is a ticket for the museum?",
+            "And for the castle?",
+            "How much is a ticket for the castle?",
+        );
+        // What stands behind another word, or is a part of what has a name.
+        behind("How heavy is the laptop?", "And the battery?", "heavy laptop And the battery?");
+        behind("Quanto custa o K100?", "E o preço?", "K100 E o preço?");
+        behind("Qual a multa por barulho?", "E a piscina?", "multa barulho E a piscina?");
     }
 
     #[test]

@@ -222,6 +222,20 @@ impl RewriteTask<'_> {
     }
 }
 
+/// An error where a language model cannot be asked in the words of `template` to rewrite a question.
+pub fn check_template(template: &Template) -> Result<()> {
+    let task = RewriteTask {
+        question: "question",
+        way: RewriteMethod::MultiQuery,
+        options: &RewriteOptions::default(),
+        template,
+        columns: &[("column".to_owned(), "text".to_owned())],
+        today: "2024-12-31",
+        check: &|_: &Json| Ok(()),
+    };
+    task.messages().map(drop)
+}
+
 /// Rewrites a question. For [`RewriteMethod::Prf`] this is the first lookup; the second needs what it finds.
 pub fn rewrite(task: &RewriteTask<'_>, writer: &mut dyn Writer) -> Result<Rewriting> {
     match task.way {

@@ -28,8 +28,20 @@ const CONNECTIVES: &[&str] = &[
     "ie", "inkl", "p.ej", "p.ex", "s.o", "s.u", "sog", "u.u", "vgl", "viz", "vs", "z.b", "z.t",
     "bijv", "d.w.z", "m.in", "m.b.t", "np", "o.a", "p.es", "tj", "tzn", "tzw", "örn", "dott",
     "inż", "mgr", "ul", "ст", "т.е", "т.к", "акад", "им", "напр", "проф", "рис", "св", "см", "ср",
-    "табл", "тов", "ул",
+    "табл", "тов", "ул", "avda", "bl.a", "dhr", "f.eks", "mevr", "t.ex", "вул",
 ];
+
+/// Titles before names of persons, as they are spelled: "MW" and "mm" are units.
+const NAMED: &[&str] = &["MM", "Mw", "Sig", "mw", "sig"];
+
+/// Parts of addresses before a name or a number, as they are spelled: "CAD" is something else.
+const STREETS: &[&str] = &["Av", "Bd", "Cad", "Mah", "Sok", "bd", "просп"];
+
+/// Limits before a number, in small letters unless they begin a sentence: "Max" is also a name.
+const LIMITS: &[&str] = &["max", "maks", "min", "máx", "mín"];
+
+/// Before the sign of a section.
+const BEFORE_SECTIONS: &[&str] = &["gem", "i.v.m", "lt", "s"];
 
 /// Abbreviations before a number.
 const NUMBERED: &[&str] = &[
@@ -37,6 +49,7 @@ const NUMBERED: &[&str] = &[
     "chap", "dec", "eq", "eqs", "ex", "feb", "fig", "figs", "jan", "jul", "jun", "kap", "lfd",
     "mar", "n", "no", "nos", "nov", "nr", "nrn", "oct", "okt", "p", "par", "pp", "ref", "refs",
     "rn", "s", "sec", "sect", "sep", "sept", "st", "tab", "tel", "v", "ver", "vol", "vols", "ziff",
+    "apt", "apto", "kl", "lok", "núm", "ste", "tlf", "tél", "буд", "кв", "оф", "тел",
 ];
 
 /// Inside a sentence as well as at its end: the next word decides.
@@ -47,7 +60,8 @@ const EITHER: &[&str] = &[
 ];
 
 /// With what must follow them: "v. Chr.".
-const PAIRS: &[(&str, &str)] = &[("n", "chr"), ("v", "chr"), ("н", "э"), ("т", "д"), ("т", "п")];
+const PAIRS: &[(&str, &str)] =
+    &[("ee", "uu"), ("n", "chr"), ("v", "chr"), ("н", "э"), ("т", "д"), ("т", "п")];
 
 /// Before an ordinal number in German.
 const BEFORE_ORDINALS: &[&str] = &[
@@ -119,7 +133,7 @@ pub(crate) fn is_end(before: &str, after: &str, caseless: bool) -> bool {
     let next = after[..after.floor_char_boundary(LONGEST_GAP)].trim_start();
     match core.chars().next_back() {
         // ".zip" and ".NET" begin with their full stop.
-        Some('.') if begins_word(before, after) => false,
+        Some('.') if begins_word(before, after) || stands_in_number(before, after) => false,
         Some('!' | '?') => !(quoted && !caseless && next.starts_with(char::is_lowercase)),
         Some('.') if !quoted => is_full_stop(core, next, caseless),
         _ => true,
@@ -135,6 +149,20 @@ pub(super) fn is_shortened(before: &str) -> bool {
 /// Whether the full stop that `before` ends with stands right before a letter of `after`, and behind a space.
 fn begins_word(before: &str, after: &str) -> bool {
     before.ends_with(" .") && after.starts_with(char::is_alphanumeric)
+}
+
+/// Whether the full stop that `before` ends with parts a digit from a letter of `after`, as in "NL8123.B01", and does
+/// not lack the space before the next sentence.
+fn stands_in_number(before: &str, after: &str) -> bool {
+    let stem = before.strip_suffix('.').unwrap_or_default();
+    let letters = after.split(|c: char| !c.is_alphabetic()).next().unwrap_or_default();
+    let number = stem.split_whitespace().next_back().unwrap_or_default();
+    // "In 1990.Beyoncé" lacks a space; "5.4.0.Final" and "B2.Rev" do not.
+    let is_code = number.contains(|c: char| c == '.' || c.is_alphabetic());
+    let is_word = letters.chars().nth(1).is_some_and(char::is_lowercase);
+    stem.ends_with(|c: char| c.is_ascii_digit())
+        && after.starts_with(char::is_uppercase)
+        && (!is_word || is_code && !is_starter(letters))
 }
 
 /// [`is_end`] where `core` ends with a full stop.
@@ -154,7 +182,7 @@ fn is_full_stop(core: &str, next: &str, caseless: bool) -> bool {
     !(is_fixed(stem)
         || is_initial
         || ordinal
-        || goes_on(stem, follower)
+        || goes_on(stem, before, follower)
         || (caseless && fold(stem) == "etc"))
 }
 
@@ -178,16 +206,24 @@ fn is_fixed(stem: &str) -> bool {
         || (TITLES.contains(&last) && stem.starts_with(char::is_uppercase))
 }
 
-/// Whether a sentence goes on from the abbreviation `stem` to the word `follower`.
-fn goes_on(stem: &str, follower: &str) -> bool {
+/// Whether a sentence goes on from the abbreviation `stem`, which stands behind the word `before`, to the word
+/// `follower`.
+fn goes_on(stem: &str, before: &str, follower: &str) -> bool {
     let folded = fold(stem);
-    if follower.starts_with(|c: char| c.is_numeric()) {
-        return NUMBERED.contains(&folded.as_str());
+    if follower.starts_with(char::is_numeric) {
+        return is_numbered(stem, before);
+    }
+    if follower.starts_with('§') {
+        return BEFORE_SECTIONS.contains(&folded.as_str());
     }
     if is_ordinal(stem) {
         return MONTHS.contains(&fold(follower).as_str());
     }
-    let pair = (folded.as_str(), fold(follower.trim_end_matches('.')));
+    let is_title = NAMED.contains(&stem) && !before.ends_with(char::is_numeric);
+    if is_title || STREETS.contains(&stem) {
+        return follower.starts_with(char::is_uppercase) && !is_starter(follower);
+    }
+    let pair = (folded.as_str(), fold(follower.trim_end_matches(['.', ',', ';', ')'])));
     if PAIRS.iter().any(|(first, second)| pair.0 == *first && pair.1 == *second) {
         return true;
     }
@@ -195,6 +231,16 @@ fn goes_on(stem: &str, follower: &str) -> bool {
         return true;
     }
     (is_acronym(stem) || EITHER.contains(&folded.as_str())) && !is_starter(follower)
+}
+
+/// Whether a number behind `stem` belongs to it: "Tél. 01", "Bahnhofstr. 12", "max. 500", but not that behind "5 min.".
+fn is_numbered(stem: &str, before: &str) -> bool {
+    let folded = fold(stem);
+    let is_limit = LIMITS.contains(&folded.as_str())
+        && (before.is_empty() || stem == folded)
+        && !before.ends_with(char::is_numeric);
+    let is_street = STREETS.contains(&stem) || folded.ends_with("str");
+    NUMBERED.contains(&folded.as_str()) || is_street || is_limit
 }
 
 /// "B" of "B. Smith", or "U.S", "Ph.D": letters with stops between, at least one a capital.

@@ -99,6 +99,9 @@ const ASKING: &[(NaturalLanguage, &str)] = &[
         NaturalLanguage::Turkish,
         "ne nedir kim kime kimin hangi hangisi nerede nereye nereden neden niçin nasıl kaç kadar zaman",
     ),
+    (NaturalLanguage::Danish, "hvad hvem hvornår hvor hvorfor hvordan hvilken hvilket hvilke"),
+    (NaturalLanguage::Norwegian, "hva hvem når hvor hvorfor hvordan hvilken hvilket hvilke"),
+    (NaturalLanguage::Swedish, "vad vem när var varför hur vilken vilket vilka"),
 ];
 
 /// Of other scripts.

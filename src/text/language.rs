@@ -6,13 +6,13 @@
 //!
 //! A question is too short for statistics of letters (whatlang 0.18 takes one English question in eleven for
 //! another language), but hardly any is asked without words like "how", "is" or "the". So in the Latin script
-//! these words decide, and elsewhere the script does, or letters that one language alone has.
+//! these words decide, with signs and letters that few languages have, and elsewhere the script does.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
 use super::elision::without_elided;
-use super::words::each_word;
+use super::words::{Word, each_word};
 
 /// Words of a question that are looked at.
 const MOST_WORDS: usize = 200;
@@ -27,6 +27,8 @@ pub enum NaturalLanguage {
     Arabic,
     /// 中文
     Chinese,
+    /// Dansk
+    Danish,
     /// Nederlands
     Dutch,
     /// English
@@ -45,6 +47,8 @@ pub enum NaturalLanguage {
     Japanese,
     /// 한국어
     Korean,
+    /// Norsk
+    Norwegian,
     /// Polski
     Polish,
     /// Português
@@ -53,6 +57,8 @@ pub enum NaturalLanguage {
     Russian,
     /// Español
     Spanish,
+    /// Svenska
+    Swedish,
     /// Türkçe
     Turkish,
     /// Українська
@@ -124,12 +130,15 @@ fn is_kana(c: char) -> bool {
 
 /// The language with the most function words in `text`; a word that several have counts for each in part.
 fn by_function_words(text: &str) -> Option<NaturalLanguage> {
-    let words =
-        each_word(text).take(MOST_WORDS).map(|word| without_elided(&word.folded).to_owned());
-    let words: HashSet<String> = words.collect();
+    let words: Vec<Word> = each_word(text).take(MOST_WORDS).collect();
     let mut votes = [0; FUNCTION_WORDS.len()];
-    for of in words.iter().filter_map(|word| LISTS.get(word.as_str())) {
+    let distinct: HashSet<&str> = words.iter().map(|word| without_elided(&word.folded)).collect();
+    for of in distinct.iter().filter_map(|word| LISTS.get(*word)) {
         of.iter().for_each(|at| votes[*at] += VOTE / of.len() as u32);
+    }
+    for (language, count) in pairs(&words).chain(spellings(text, &words)) {
+        let lists = FUNCTION_WORDS.iter().zip(&mut votes);
+        lists.filter(|((it, _), _)| *it == language).for_each(|(_, votes)| *votes += count);
     }
     let most = votes.iter().copied().max().unwrap_or_default();
     let mut best = FUNCTION_WORDS.iter().zip(votes).filter(|(_, votes)| *votes >= most);
@@ -139,20 +148,90 @@ fn by_function_words(text: &str) -> Option<NaturalLanguage> {
     }
 }
 
+/// The languages of the pairs in [`PAIRS`] that `words` hold, with what each counts.
+fn pairs(words: &[Word]) -> impl Iterator<Item = (NaturalLanguage, u32)> {
+    let stands = move |first: &str, second: &str| {
+        words.windows(2).any(|pair| pair[0].folded == first && pair[1].folded == second)
+    };
+    let held = PAIRS.iter().filter(move |(_, first, second)| stands(first, second));
+    held.map(|(language, ..)| (*language, VOTE))
+}
+
+/// The languages that signs and letters of `text`, which has `words`, tell of, with what each counts: a question in
+/// Spanish may quote no word that only makes a question, and one in English a word of Spanish.
+fn spellings(text: &str, words: &[Word]) -> impl Iterator<Item = (NaturalLanguage, u32)> {
+    let spanish = text.contains(['¿', '¡']).then_some((NaturalLanguage::Spanish, 2 * VOTE));
+    let asks_as_turkish = text.trim_end().ends_with('?');
+    let particle = words.last().filter(|word| asks_as_turkish && word.folded == "mi");
+    let turkish = particle.map(|_| (NaturalLanguage::Turkish, VOTE / 2));
+    // A name is spelled as where it comes from.
+    let written = move || words.iter().filter(|word| !word.is_name);
+    let has = move |letters: &str| {
+        written().any(|word| letters.split(' ').any(|it| word.folded.contains(it)))
+    };
+    let told = SPELLINGS.iter().filter(move |(_, letters, others)| has(letters) && !has(others));
+    let told = told.map(|(language, ..)| (*language, VOTE / 2));
+    spanish.into_iter().chain(turkish).chain(told)
+}
+
 /// By word, the places of the lists in [`FUNCTION_WORDS`] that have it. Each chunk is looked at, too, not only
 /// questions, and to search all lists for each of its words would take half a millisecond.
 static LISTS: LazyLock<HashMap<&str, Vec<usize>>> = LazyLock::new(|| {
     let mut lists: HashMap<&str, Vec<usize>> = HashMap::new();
-    for (at, (_, words)) in FUNCTION_WORDS.iter().enumerate() {
-        for word in words.split(' ') {
+    for (at, (language, words)) in FUNCTION_WORDS.iter().enumerate() {
+        let telling = TELLING.iter().filter(|(it, _)| it == language).map(|(_, words)| *words);
+        for word in [*words].into_iter().chain(telling).flat_map(|words| words.split(' ')) {
             let of: &mut Vec<usize> = lists.entry(word).or_default();
-            if of.last() != Some(&at) {
+            // Words that the Nordic languages share with others would make these hard to tell.
+            let is_of_others = of.iter().any(|it| !is_nordic(FUNCTION_WORDS[*it].0));
+            if of.last() != Some(&at) && !(is_nordic(*language) && is_of_others) {
                 of.push(at);
             }
         }
     }
     lists
 });
+
+/// Whether its words stand at the end of [`FUNCTION_WORDS`] and count only where no other language has them.
+fn is_nordic(language: NaturalLanguage) -> bool {
+    use NaturalLanguage::{Danish, Norwegian, Swedish};
+    matches!(language, Danish | Norwegian | Swedish)
+}
+
+/// Words by which a language is told that make no question: those of short ones about prices and hours.
+const TELLING: &[(NaturalLanguage, &str)] = &[
+    (NaturalLanguage::Spanish, "abre"),
+    (NaturalLanguage::Portuguese, "abre abrem vocês"),
+    (NaturalLanguage::Dutch, "jullie mogen"),
+    (NaturalLanguage::Polish, "kosztuje kosztują macie trwa"),
+    (NaturalLanguage::Turkish, "misiniz miyiz mısınız mıyız"),
+    (NaturalLanguage::Swedish, "ligger öppnar"),
+    (NaturalLanguage::Danish, "ligger"),
+    (NaturalLanguage::Norwegian, "ligger"),
+];
+
+/// Two words beside each other that tell more than each of them.
+const PAIRS: &[(NaturalLanguage, &str, &str)] = &[
+    (NaturalLanguage::French, "y", "a"),
+    (NaturalLanguage::Italian, "quanto", "costa"),
+    (NaturalLanguage::Italian, "quanto", "costano"),
+    (NaturalLanguage::Portuguese, "qual", "a"),
+    (NaturalLanguage::Portuguese, "qual", "o"),
+    (NaturalLanguage::Swedish, "får", "man"),
+    (NaturalLanguage::Swedish, "kan", "jag"),
+    (NaturalLanguage::Swedish, "var", "ligger"),
+];
+
+/// By language, how its words are spelled and, of languages that spell theirs so, too, how theirs are besides:
+/// Vietnamese and Estonian have "ã" or "õ", Azerbaijani "ı".
+const SPELLINGS: &[(NaturalLanguage, &str, &str)] = &[
+    (NaturalLanguage::Polish, "ą ę ł ż", "ė į ų ū"),
+    (NaturalLanguage::Portuguese, "ão ões ãe", "ă đ ơ ư ạ ả ấ ầ ế ề ệ ị ọ ộ ớ ờ ợ ủ ứ ừ ự ä ö ü"),
+    (NaturalLanguage::Turkish, "ı ğ", "ə"),
+    (NaturalLanguage::Danish, "å", "ä ö"),
+    (NaturalLanguage::Norwegian, "å", "ä ö"),
+    (NaturalLanguage::Swedish, "å", "æ ø"),
+];
 
 /// The words that questions of a language of the Latin script are made with, in lower case, with a space
 /// between; `None` for other languages, which are told by their script.
@@ -230,6 +309,27 @@ const FUNCTION_WORDS: &[(NaturalLanguage, &str)] = &[
          kimin ki mi miyim musunuz mı mıyım mu mü nasıl ne neden nedir nelerdir nerede nereden nereye niçin o olan \
          olarak oldu olur sonra var ve veya ya yok zaman önce şu",
     ),
+    (
+        NaturalLanguage::Danish,
+        "af alle at blev bliver da de dem den denne der det dette din du efter eller en er et for fordi fra få får før \
+         gør han har have hos hun hvad hvem hver hvilke hvilken hvilket hvis hvor hvordan hvorfor hvornår i ikke ind \
+         jeg kan koster man mange med meget men mig min mine mit må nej nogen noget når og også om op os over på sig \
+         sin skal som til ud uden under var ved vi være åbner",
+    ),
+    (
+        NaturalLanguage::Norwegian,
+        "alle at av ble blir da de dem den denne der det dette din du eller en er et etter for fordi fra få får før \
+         gjør han har hos hun hva hvem hver hvilke hvilken hvilket hvis hvor hvordan hvorfor i ikke inn jeg kan koster \
+         man mange med meg men min mine mitt mye må noe noen når og også om opp oss over på seg sin skal som til under \
+         ut uten var ved vi være å åpner",
+    ),
+    (
+        NaturalLanguage::Swedish,
+        "alla att av blev blir de dem den denna det detta din ditt du där efter eller en ett finns för från får gör ha \
+         han har hon hos hur här i inte jag kan kostar man med men mig min mina mitt mycket många måste ni någon något \
+         några när och också om på sig sin ska skall som till under upp ut utan vad var varför vara vem vi vid vilka \
+         vilken vilket än är över",
+    ),
 ];
 
 #[cfg(test)]
@@ -253,6 +353,10 @@ mod tests {
             ("Hoeveel vakantiedagen heb ik?", Some(NaturalLanguage::Dutch)),
             ("Ile dni urlopu mam?", Some(NaturalLanguage::Polish)),
             ("Kaç gün izin hakkım var?", Some(NaturalLanguage::Turkish)),
+            ("Hvad koster billetten?", Some(NaturalLanguage::Danish)),
+            ("Hvornår åbner butikken?", Some(NaturalLanguage::Danish)),
+            ("Hva koster billetten?", Some(NaturalLanguage::Norwegian)),
+            ("Vad kostar biljetten?", Some(NaturalLanguage::Swedish)),
             ("Сколько стоит билет?", Some(NaturalLanguage::Russian)),
             ("Скільки коштує квиток і коли?", Some(NaturalLanguage::Ukrainian)),
             ("报销需要多少天？", Some(NaturalLanguage::Chinese)),
@@ -267,8 +371,50 @@ mod tests {
     }
 
     #[test]
+    fn short_questions_tell_by_pairs_signs_and_letters() {
+        for (expected, questions) in [
+            (NaturalLanguage::French, &["Y a-t-il un restaurant ?", "Y a-t-il un parking ?"][..]),
+            (
+                NaturalLanguage::Spanish,
+                &[
+                    "¿Tenéis tienda en Bilbao?",
+                    "¿Enviáis a Melilla?",
+                    "¿Y a Canarias?",
+                    "¿Eres humano?",
+                ],
+            ),
+            (
+                NaturalLanguage::Polish,
+                &["Ile kosztuje bilet?", "Macie parking?", "Wysyłacie paczki?", "Gdzie jest Łódź?"],
+            ),
+            (
+                NaturalLanguage::Portuguese,
+                &["Qual o telefone da portaria?", "Qual a multa?", "A piscina abre na segunda?"],
+            ),
+            (NaturalLanguage::Italian, &["Quanto costa spedizione?", "Qual è prezzo?"]),
+            (NaturalLanguage::Turkish, &["Ücretsiz mi?", "Kargo ücretli mi?", "Açık mısınız?"]),
+            (
+                NaturalLanguage::Swedish,
+                &["Får man ha hund?", "Var ligger kontoret?", "Kan jag betala med kort?"],
+            ),
+            (NaturalLanguage::Dutch, &["Kan ik betalen met pin?", "Wat kost verzending?"]),
+            (NaturalLanguage::German, &["Darf man hier rauchen?", "Kann man das umtauschen?"]),
+            (
+                NaturalLanguage::English,
+                &["What does ¿ mean in Spanish?", "Who is Lech Wałęsa?", "Where is São Paulo?"],
+            ),
+        ] {
+            for question in questions {
+                assert_eq!(language(question), Some(expected), "{question}");
+            }
+        }
+    }
+
+    #[test]
     fn what_does_not_tell_is_not_guessed() {
         for question in [
+            "Mấy giờ có bão?",
+            "Hvor ligger kontoret?",
             "",
             " ",
             "ef_search",

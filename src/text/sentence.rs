@@ -37,6 +37,10 @@ const LONGEST_REFERENCE: usize = 48;
 /// Longest name of something of a program that is recognized, in bytes.
 const LONGEST_NAME: usize = 64;
 
+/// How polite questions of Japanese end that have no question mark. The particle alone also ends words ("明らか") and
+/// doubts ("だろうか").
+const POLITE_QUESTIONS: &[&str] = &["ですか", "ますか", "ましたか", "ませんか"];
+
 /// Byte ranges of the sentences of `text`, in order.
 ///
 /// They cover the text but for white space, which no range begins or ends with.
@@ -57,11 +61,14 @@ pub fn sentences_interruptibly(text: &str, interrupt: &mut dyn FnMut()) -> Vec<R
     found
 }
 
-/// Whether a sentence asks something, by the sign at its end. That of Greek is, or looks like, a semicolon.
+/// Whether a sentence asks something, by the sign at its end. That of Greek is, or looks like, a semicolon, and polite
+/// questions of Japanese have a particle before a full stop.
 pub fn is_question(sentence: &str) -> bool {
     let is_greek = |c: char| matches!(c, '\u{0370}'..='\u{037D}' | '\u{037F}'..='\u{03FF}');
+    let asks = |it: &str| POLITE_QUESTIONS.iter().any(|end| it.ends_with(end));
     sentence.ends_with(['?', '？', '؟', '\u{037E}'])
         || sentence.strip_suffix(';').is_some_and(|it| it.ends_with(is_greek))
+        || sentence.strip_suffix('。').is_some_and(asks)
 }
 
 /// The part of `range` that is left without white space at both ends; `None` if nothing is.
@@ -446,6 +453,47 @@ mod tests {
     }
 
     #[test]
+    fn addresses_and_titles_stay_whole() {
+        for whole in [
+            "Le siège est au 5 bd. Voltaire à Paris.",
+            "Nuestra oficina está en la Avda. América 12 de Madrid.",
+            "A loja fica na Av. Paulista 100, apto. 12.",
+            "The office is at 40 King Street, Ste. 200, Apt. 5.",
+            "Mağaza Merkez Mah. Bağdat Cad. 12, Gül Sok. 3.",
+            "Biuro jest przy placu, lok. 12.",
+            "Офис на просп. Мира, кв. 12, оф. 3.",
+            "Офіс на вул. Шевченка, буд. 5.",
+            "La calle tiene el núm. 12.",
+            "Tél. 01 23 45 67 89.",
+            "Onze accountant is mevr. Bakker, en dhr. De Wit en mw. Smit helpen.",
+            "Il medico è il sig. Rossi di Roma.",
+            "Ce sont MM. Dupont et Martin.",
+            "La sede en EE. UU. está cerrada.",
+            "Die Kaution beträgt max. 500 EUR.",
+            "Det finns bl.a. Kaffe och t.ex. Te.",
+            "Das gilt gem. § 5 Abs. 2.",
+        ] {
+            check(whole, &[whole]);
+        }
+        check(
+            "Die Werkstatt ist in der Bahnhofstr. 12. Sie schließt um 18 Uhr.",
+            &["Die Werkstatt ist in der Bahnhofstr. 12.", "Sie schließt um 18 Uhr."],
+        );
+    }
+
+    #[test]
+    fn words_that_look_like_abbreviations_end_sentences() {
+        check("His name is Max. 500 EUR is due.", &["His name is Max.", "500 EUR is due."]);
+        check("Wait for 5 min. 20 MB remain.", &["Wait for 5 min.", "20 MB remain."]);
+        check("It makes 300 MW. Siemens built it.", &["It makes 300 MW.", "Siemens built it."]);
+        check("The gap is 5 MM. Dupont says so.", &["The gap is 5 MM.", "Dupont says so."]);
+        check("It costs 5 CAD. Shipping is 3.", &["It costs 5 CAD.", "Shipping is 3."]);
+        check("This is a gem. 5 Stars.", &["This is a gem.", "5 Stars."]);
+        check("Das gilt nicht. § 5 BGB gilt.", &["Das gilt nicht.", "§ 5 BGB gilt."]);
+        check("Vive en EE. UU. El clima es bueno.", &["Vive en EE. UU.", "El clima es bueno."]);
+    }
+
+    #[test]
     fn german_ordinals() {
         check("Die 2., 3. und 4. Armee kam. Ja.", &["Die 2., 3. und 4. Armee kam.", "Ja."]);
         check(
@@ -473,6 +521,38 @@ mod tests {
         check("It was 2017. Then 2018.", &["It was 2017.", "Then 2018."]);
         check("Visit www.example.com. Then log in.", &["Visit www.example.com.", "Then log in."]);
         check("Call std::fmt.Display now.", &["Call std::fmt.Display now."]);
+    }
+
+    #[test]
+    fn numbers_with_letters_stay_whole() {
+        check(
+            "The VAT number of the company is NL8123.45.678.B01 since 2020. It is on each invoice.",
+            &[
+                "The VAT number of the company is NL8123.45.678.B01 since 2020.",
+                "It is on each invoice.",
+            ],
+        );
+        check("Order B2.E14 or 100.A7.22 now. Go.", &["Order B2.E14 or 100.A7.22 now.", "Go."]);
+        check("It was 2017.Then it was 2018.", &["It was 2017.", "Then it was 2018."]);
+    }
+
+    #[test]
+    fn questions_are_told_by_their_signs() {
+        for question in
+            ["Is it so?", "什么？", "Τι είναι;", "社員証をなくしました。どうすればいいですか。"]
+        {
+            assert!(is_question(question), "{question}");
+        }
+        for other in [
+            "It is so.",
+            "A;",
+            "二つのうちのどちらか。",
+            "原因は明らか。",
+            "これは答えです。",
+            "か",
+        ] {
+            assert!(!is_question(other), "{other}");
+        }
     }
 
     #[test]

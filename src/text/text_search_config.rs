@@ -29,6 +29,7 @@ pub fn config_of<'a>(texts: impl IntoIterator<Item = &'a str>) -> &'static str {
 fn config(language: NaturalLanguage) -> Option<&'static str> {
     match language {
         NaturalLanguage::Arabic => Some("arabic"),
+        NaturalLanguage::Danish => Some("danish"),
         NaturalLanguage::Dutch => Some("dutch"),
         NaturalLanguage::English => Some("english"),
         NaturalLanguage::French => Some("french"),
@@ -36,9 +37,11 @@ fn config(language: NaturalLanguage) -> Option<&'static str> {
         NaturalLanguage::Greek => Some("greek"),
         NaturalLanguage::Hindi => Some("hindi"),
         NaturalLanguage::Italian => Some("italian"),
+        NaturalLanguage::Norwegian => Some("norwegian"),
         NaturalLanguage::Portuguese => Some("portuguese"),
         NaturalLanguage::Russian => Some("russian"),
         NaturalLanguage::Spanish => Some("spanish"),
+        NaturalLanguage::Swedish => Some("swedish"),
         NaturalLanguage::Turkish => Some("turkish"),
         // What is not segmented by spaces needs none, and PostgreSQL has none of the others.
         NaturalLanguage::Chinese
@@ -57,6 +60,7 @@ mod tests {
     const ENGLISH: &str = "The pump is heavy, and it has to be moved with a crane.";
     const RUSSIAN: &str = "Насос тяжёлый, и его нужно перемещать краном.";
     const FRENCH: &str = "La pompe est lourde, et il faut la déplacer avec une grue.";
+    const SWEDISH: &str = "Pumpen är tung och måste flyttas med en kran.";
     const CODE: &str = "SELECT 1";
 
     #[test]
@@ -64,6 +68,7 @@ mod tests {
         for (expected, texts) in [
             ("german", &[GERMAN] as &[&str]),
             ("russian", &[RUSSIAN]),
+            ("swedish", &[SWEDISH]),
             ("french", &[FRENCH, CODE, "", FRENCH]),
             ("german", &[GERMAN, ENGLISH, GERMAN]),
             ("english", &[ENGLISH, ENGLISH, GERMAN]),

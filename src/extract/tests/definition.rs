@@ -2,15 +2,6 @@
 
 use super::*;
 
-/// The single best piece of `passages` for `question`, whether or not words have vectors.
-fn check_passages(question: &str, passages: &[ExtractPassage], expected: &str) {
-    let options = ExtractOptions { max_sentences: 1, threshold: 0.0, ..Default::default() };
-    for mut embedder in both_kinds() {
-        let extract = extract(question, passages, &mut embedder, &options).unwrap();
-        assert_eq!(extract.answer, expected, "{question} words are read: {}", embedder.reads_words);
-    }
-}
-
 const FRONT_MATTER: &str = "---\ntitle: shrink (Directive)\n---\n\nMakes responses smaller on their way.\n\n\
     ## Syntax\n\n```\nshrink [levels]\n```\n\nThe shrink directive may stand once in a site.";
 
