@@ -12,7 +12,7 @@ const CONFIGURATIONS: &str = r#"{"hybrid": {}, "without closeness": {"retrieve":
 
 /// What is compared over a graph: the walk, and how much of it and from how many chunks.
 const OVER_GRAPH: &str = r#"{"hybrid": {"retrieve": {"graph": "off"}}, "graph": {},
-    "graph, a third": {"retrieve": {"graph": {"weight": 0.33}}}, "graph, ten chunks": {"retrieve": {"graph": {"chunks": 10}}}}"#;
+    "graph, half": {"retrieve": {"graph": {"weight": 0.5}}}, "graph, ten chunks": {"retrieve": {"graph": {"chunks": 10}}}}"#;
 
 /// The command line.
 ///

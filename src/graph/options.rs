@@ -15,6 +15,9 @@ const NAMES: [&str; 2] = ["auto", "off"];
 /// Most chunks that a walk begins at.
 const MOST_CHUNKS: u32 = 100;
 
+/// Most that a walk counts.
+const MOST_WEIGHT: f64 = 10.0;
+
 /// Whether a search walks over the graph.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum GraphUse {
@@ -31,7 +34,7 @@ pub enum GraphUse {
 #[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct WalkOptions {
-    /// Share of the walk in the score of a chunk, from 0 to 1.
+    /// What the walk counts beside a chunk's own score, which is from 0 to 1; from 0 to 10.
     pub weight: f64,
     /// The best so many chunks of the search are where it begins.
     pub chunks: u32,
@@ -39,7 +42,7 @@ pub struct WalkOptions {
 
 impl Default for WalkOptions {
     fn default() -> Self {
-        WalkOptions { weight: 0.5, chunks: 20 }
+        WalkOptions { weight: 1.0, chunks: 5 }
     }
 }
 
@@ -57,8 +60,9 @@ impl GraphUse {
     /// An error that names the first value out of its range.
     pub fn check(&self) -> Result<()> {
         let GraphUse::Walk(WalkOptions { weight, chunks }) = self else { return Ok(()) };
-        if !(0.0..=1.0).contains(weight) {
-            return Err(out_of_range("retrieve.graph.weight", "between 0 and 1", weight));
+        if !(0.0..=MOST_WEIGHT).contains(weight) {
+            let range = format!("between 0 and {MOST_WEIGHT}");
+            return Err(out_of_range("retrieve.graph.weight", range, weight));
         }
         match (1..=MOST_CHUNKS).contains(chunks) {
             true => Ok(()),
@@ -134,8 +138,8 @@ mod tests {
         check(json!(true), "option \"graph\" must be \"auto\", \"off\" or an object, not true");
         check(json!({"hops": 2}), "unknown option \"hops\" of \"graph\"");
         check(
-            json!({"weight": 1.5}),
-            "option \"retrieve.graph.weight\" must be between 0 and 1, not 1.5",
+            json!({"weight": 10.5}),
+            "option \"retrieve.graph.weight\" must be between 0 and 10, not 10.5",
         );
         check(
             json!({"chunks": 0}),
