@@ -12,6 +12,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 
 use crate::error::{Error, Result};
+use crate::exact;
 use crate::request::WrittenOptions;
 
 /// Most configurations of one evaluation.
@@ -19,6 +20,12 @@ const MOST: usize = 100;
 
 /// The key that a configuration has beside options.
 const PIPELINE: &str = "pipeline";
+
+/// Where a configuration has values of columns, whose numbers keep all their digits.
+const FILTER: &str = "/retrieve/filter";
+
+/// The option that is of one question of one role.
+const CONVERSATION: &str = "answer.conversation";
 
 /// Options under a name.
 #[derive(Clone, Debug, PartialEq)]
@@ -60,6 +67,11 @@ impl Configuration {
             }
         };
         let options = WrittenOptions::read_beside(value, &[PIPELINE])?;
+        if options.value(CONVERSATION).is_some_and(|it| !it.is_null()) {
+            let message = format!("option \"{CONVERSATION}\" cannot be evaluated");
+            return Err(Error::invalid(message)
+                .hint("The questions of a set are asked each by itself, in no conversation."));
+        }
         Ok(Configuration { name, pipeline, options })
     }
 }
@@ -106,7 +118,13 @@ pub fn parse(json: &str) -> Result<Vec<Configuration>> {
         return Err(Error::invalid(format!("{count} configurations are more than {MOST}")));
     }
     let mut configurations: Vec<Configuration> = Vec::with_capacity(members.len());
-    for (name, arguments) in members {
+    let exact = exact::read(json).unwrap_or_default();
+    for (name, mut arguments) in members {
+        if let Some(filter) = arguments.pointer_mut(FILTER)
+            && let Some(exact) = exact.get(&name).and_then(|it| it.pointer(FILTER))
+        {
+            filter.clone_from(exact);
+        }
         if configurations.iter().any(|known| known.name == name) {
             return Err(Error::invalid(format!("two configurations are called \"{name}\"")));
         }
@@ -185,6 +203,12 @@ mod tests {
             "option \"pipeline\" must be a string, not 1",
             "options",
         );
+        check(
+            r#"{"a": {"answer": {"conversation": "0"}}}"#,
+            "configuration \"a\": option \"answer.conversation\" cannot be evaluated",
+            "asked each by itself",
+        );
+        assert!(parse(r#"{"a": {"answer": {"conversation": null}}}"#).is_ok());
         check(r#"{"a": 1}"#, "configuration \"a\": options must be an object, not 1", "options");
         let twice = parse(r#"{"a": {}, "a": {}}"#).unwrap_err();
         assert_eq!(twice.message(), "two configurations are called \"a\"");

@@ -15,6 +15,7 @@ use serde_json::{Map, Value, json};
 use super::judgement::Judgements;
 use super::qrels::{self, Judged};
 use crate::error::{Error, Result};
+use crate::exact;
 
 /// The names that are known, for hints.
 const NAMES: &str = "Known fields: question (or text, query), label (or id), answers (or answer), \
@@ -44,8 +45,8 @@ pub struct Loaded {
     pub unjudged: usize,
 }
 
-/// Reads cases: an array of them, or an object with `queries` and `qrels`. `interrupt` is called for
-/// each case, and may unwind.
+/// Reads cases: an array of them, or an object with `queries` and `qrels`, in which keys and filters have numbers as
+/// [`exact::read`] reads them. `interrupt` is called for each case, and may unwind.
 pub fn from_json(data: &Value, interrupt: &mut dyn FnMut()) -> Result<Loaded> {
     match data {
         Value::Array(items) => from_items(items, None, interrupt),
@@ -72,7 +73,7 @@ pub fn from_lines(
     let items: Result<Vec<Value>> = written
         .map(|(at, line)| {
             interrupt();
-            serde_json::from_str(line).map_err(|error| {
+            exact::read(line).map_err(|error| {
                 Error::invalid(format!("line {} of the questions: {error}", at + 1))
             })
         })
@@ -145,12 +146,12 @@ fn first<'a>(fields: &'a Map<String, Value>, names: &[&str]) -> Option<&'a Value
 }
 
 fn text(value: Option<&Value>, name: &str) -> Result<Option<String>> {
-    match value {
-        None => Ok(None),
-        Some(Value::String(text)) => Ok(Some(text.clone())),
-        Some(Value::Number(number)) => Ok(Some(number.to_string())),
-        Some(other) => Err(Error::invalid(format!("{name} is not a text: {other}")).hint(NAMES)),
-    }
+    let Some(value) = value else { return Ok(None) };
+    let text = exact::number(value).or_else(|| value.as_str().map(str::to_owned));
+    text.map(Some).ok_or_else(|| {
+        let other = exact::written(value);
+        Error::invalid(format!("{name} is not a text: {other}")).hint(NAMES)
+    })
 }
 
 fn texts(value: Option<&Value>) -> Result<Vec<String>> {
@@ -167,7 +168,10 @@ fn filter(value: Option<&Value>) -> Result<Option<Value>> {
     match value {
         None | Some(Value::Null) => Ok(None),
         Some(filter @ Value::Object(_)) => Ok(Some(filter.clone())),
-        Some(other) => Err(Error::invalid(format!("filter is not a JSON object: {other}"))),
+        Some(other) => {
+            let other = exact::written(other);
+            Err(Error::invalid(format!("filter is not a JSON object: {other}")))
+        }
     }
 }
 

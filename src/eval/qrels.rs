@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use crate::error::{Error, Result};
+use crate::exact;
 
 /// The relevant items of each query, as [`super::judgement`] reads them.
 pub type Judged = BTreeMap<String, Vec<Value>>;
@@ -44,7 +45,7 @@ pub fn from_json(qrels: &Value) -> Result<Judged> {
     for (query, documents) in qrels.as_object().ok_or_else(not_understood)? {
         let items = judged.entry(query.clone()).or_default();
         for (document, score) in documents.as_object().ok_or_else(not_understood)? {
-            let score = score.as_f64().ok_or_else(not_understood)?;
+            let score = exact::rounded(score).as_f64().ok_or_else(not_understood)?;
             if score > 0.0 {
                 items.push(json!({"source_key": document, "grade": score}));
             }

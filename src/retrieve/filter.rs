@@ -16,6 +16,7 @@ use serde_json::{Map, Value};
 
 use self::operator::tests_of;
 use crate::error::{Error, ErrorKind, Result};
+use crate::exact;
 
 /// How deep conditions may stand in others.
 const MAX_DEPTH: usize = 32;
@@ -148,9 +149,10 @@ impl Condition {
 /// Takes a filter apart.
 ///
 /// `columns` are those that a condition may use. Errors name the column or operator that is
-/// not known, and the known ones.
+/// not known, and the known ones. Its numbers are as [`exact::read`] reads them, or as a program has them.
 pub fn parse(filter: &Value, columns: &[MetadataColumn]) -> Result<Condition> {
     let Value::Object(conditions) = filter else {
+        let filter = exact::written(filter);
         return Err(Error::invalid(format!("filter is not a JSON object: {filter}"))
             .hint("For instance {\"lang\": \"en\", \"year\": {\"gte\": 2020}}."));
     };
@@ -197,7 +199,8 @@ fn entry(
         "not" => {
             let Value::Object(inner) = wanted else {
                 return Err(Error::invalid(format!(
-                    "filter {{\"{key}\": {wanted}}} wants an object"
+                    "filter {{\"{key}\": {}}} wants an object",
+                    exact::written(wanted)
                 ))
                 .hint("For instance {\"not\": {\"lang\": \"en\"}}."));
             };
@@ -216,6 +219,7 @@ fn alternatives(
     depth: usize,
 ) -> Result<Vec<Condition>> {
     let wants_objects = || {
+        let wanted = exact::written(wanted);
         Error::invalid(format!("filter {{\"{key}\": {wanted}}} wants a list of objects")).hint(
             format!("For instance {{\"{key}\": [{{\"lang\": \"en\"}}, {{\"lang\": null}}]}}."),
         )

@@ -17,6 +17,7 @@ use super::fusion::FusedCandidate;
 use super::options::MOST_CANDIDATES;
 use super::proximity::{MOST_TEXTS, MatchedText, PlacedWords, QuestionTerms};
 use crate::error::{Error, ErrorKind, Result};
+use crate::exact;
 use crate::options::out_of_range;
 use crate::vector::MAX_DIMENSION;
 
@@ -87,7 +88,7 @@ impl ShardRequest {
     /// The filters, read. Fails where one is no JSON.
     pub fn filters(&self) -> Result<Vec<Value>> {
         let read = |filter: &String| {
-            serde_json::from_str(filter).map_err(|error| {
+            exact::read(filter).map_err(|error| {
                 Error::invalid(format!(
                     "cannot read the filter of a request for candidates: {error}"
                 ))

@@ -14,6 +14,7 @@ use crate::eval::citing::citing;
 use crate::eval::containment::holds_any;
 use crate::eval::context::best_similarity;
 use crate::eval::judge;
+use crate::eval::judgement::Judgements;
 use crate::eval::measure::{EvalMetric, Measure, Scores};
 use crate::eval::score::{self, RankedChunk};
 use crate::pg::catalog::evaluation::Case;
@@ -79,8 +80,8 @@ impl AnswerJudge {
         }
     }
 
-    /// The scores of `answer`.
-    pub fn scores(&self, case: &Case, answer: &Answer) -> Result<Scores> {
+    /// The scores of `answer`, where `judgements` of the case have keys as a search shows them.
+    pub fn scores(&self, case: &Case, judgements: &Judgements, answer: &Answer) -> Result<Scores> {
         let read: Vec<ReadSource> =
             serde_json::from_value(answer.context.clone()).map_err(|error| {
                 Error::new(ErrorKind::Internal, format!("a context cannot be read: {error}"))
@@ -107,7 +108,7 @@ impl AnswerJudge {
         }
         let place = |number: &usize| number.checked_sub(1).and_then(|at| read.get(at));
         let in_order: Vec<&ReadSource> = answer.reading_order.iter().filter_map(place).collect();
-        let (precision, recall) = self.context(case, &in_order)?;
+        let (precision, recall) = self.context(case, judgements, &in_order)?;
         scores.push((EvalMetric::ContextPrecision, precision));
         scores.push((EvalMetric::ContextRecall, recall));
         let known = scores.into_iter().filter_map(|(it, value)| Some((Measure::of(it), value?)));
@@ -137,12 +138,17 @@ impl AnswerJudge {
     }
 
     /// Precision and recall of what was read.
-    fn context(&self, case: &Case, read: &[&ReadSource]) -> Result<(Option<f64>, Option<f64>)> {
+    fn context(
+        &self,
+        case: &Case,
+        judgements: &Judgements,
+        read: &[&ReadSource],
+    ) -> Result<(Option<f64>, Option<f64>)> {
         if let Some(llm) = &self.llm {
             return Ok((self.useful(llm, case, read)?, self.attributed(llm, case, read)?));
         }
         let found: Vec<RankedChunk<'_>> = read.iter().filter_map(|it| it.ranked()).collect();
-        if let Some((precision, recall)) = score::context(&case.judgements, &found) {
+        if let Some((precision, recall)) = score::context(judgements, &found) {
             return Ok((Some(precision), Some(recall)));
         }
         if case.answers.is_empty() {

@@ -9,7 +9,7 @@ use super::answer::AnswerJudge;
 use crate::error::{Error, Result};
 use crate::eval::configuration::{Configuration, merged_filter};
 use crate::eval::containment::holds_any;
-use crate::eval::judgement::Level;
+use crate::eval::judgement::{Judgements, Level};
 use crate::eval::measure::{EvalMetric, GREATEST_K, Measure, Scores};
 use crate::eval::score::{self, RankedChunk};
 use crate::pg::catalog::evaluation::Case;
@@ -46,6 +46,8 @@ pub struct CandidateConfiguration<'a> {
 pub struct Searched {
     /// What was found, best first.
     pub passages: Vec<Passage>,
+    /// What is relevant, by keys as the search shows them.
+    pub judgements: Judgements,
     /// The scores so far.
     pub scores: Scores,
     /// How long it took.
@@ -117,10 +119,11 @@ impl<'a> CandidateConfiguration<'a> {
         let started = Instant::now();
         let passages = search.run(&case.question)?;
         let milliseconds = (routed + started.elapsed()).as_secs_f64() * 1e3;
-        let mut scores = self.judged(case, &passages);
         let used = usage::total().since(&before);
+        let judgements = case.judgements.with_keys(|key| search.shown_key(key));
+        let mut scores = self.judged(case, &judgements, &passages);
         costs(milliseconds, used, &mut scores);
-        Ok(Searched { passages, scores, milliseconds, answer: None, used })
+        Ok(Searched { passages, judgements, scores, milliseconds, answer: None, used })
     }
 
     /// Has the question of a case answered, and adds what `judge` says of the answer.
@@ -139,7 +142,7 @@ impl<'a> CandidateConfiguration<'a> {
         let milliseconds = started.elapsed().as_secs_f64() * 1e3;
         searched.used = usage::total().since(&before);
         answer_costs(milliseconds, searched.used, &mut searched.scores);
-        searched.scores.extend(judge.scores(case, &answer)?);
+        searched.scores.extend(judge.scores(case, &searched.judgements, &answer)?);
         searched.answer = answer.text;
         Ok(())
     }
@@ -172,7 +175,7 @@ impl<'a> CandidateConfiguration<'a> {
         search().map_err(|error| named(self.configuration, error))
     }
 
-    fn judged(&self, case: &Case, passages: &[Passage]) -> Scores {
+    fn judged(&self, case: &Case, judgements: &Judgements, passages: &[Passage]) -> Scores {
         let found: Vec<RankedChunk<'_>> = passages
             .iter()
             .map(|it| {
@@ -180,7 +183,7 @@ impl<'a> CandidateConfiguration<'a> {
                 RankedChunk::new(&it.source_key, chunk, it.start_char..it.end_char, &it.content)
             })
             .collect();
-        let mut scores = score::scores(&case.judgements, &found, self.ks);
+        let mut scores = score::scores(judgements, &found, self.ks);
         if !case.answers.is_empty() {
             let place = found.iter().position(|it| holds_any(it.content, &case.answers));
             scores.extend(self.ks.iter().map(|k| {

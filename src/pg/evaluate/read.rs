@@ -10,6 +10,7 @@ use serde_json::Value;
 use crate::error::{Error, ErrorKind, Result};
 use crate::eval::load::{self, Loaded};
 use crate::eval::qrels;
+use crate::exact;
 use crate::pg::catalog::evaluation;
 use crate::pg::server::sql;
 
@@ -39,7 +40,7 @@ pub fn from_path(set: Option<&str>, path: Option<&str>, split: Option<&str>) -> 
     };
     let path = path.ok_or_else(null)?;
     if path.trim_start().starts_with(['[', '{']) {
-        let data: Value = serde_json::from_str(path).map_err(|error| {
+        let data = exact::read(path).map_err(|error| {
             Error::invalid(format!("data is not JSON: {error}"))
                 .hint("It is an array of cases, such as [{\"question\": \"...\", \"relevant\": [\"1\"]}].")
         })?;

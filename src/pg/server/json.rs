@@ -14,12 +14,19 @@ use serde_json::Value;
 use super::call;
 use super::error::OrReport;
 use crate::error::{Error, Result};
+use crate::exact;
 
-/// A value of the type jsonb.
+/// A value of the type jsonb. Of a question's options the filter is as [`ExactJsonb`] has it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Jsonb(pub Value);
 
 impl_sql_translatable!(Jsonb, "jsonb");
+
+/// A value of the type jsonb that holds values of columns: its numbers are as [`exact::read`] reads them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExactJsonb(pub Value);
+
+impl_sql_translatable!(ExactJsonb, "jsonb");
 
 /// A value of the type jsonb with the text that PostgreSQL writes of it. A program's numbers know no scale:
 /// they make 49.9 of 49.90.
@@ -36,6 +43,9 @@ pub struct WrittenJsonb {
 pub struct JsonbText(pub String);
 
 impl_sql_translatable!(JsonbText, "jsonb");
+
+/// Where the options of a question have values of columns.
+const FILTER: &str = "/retrieve/filter";
 
 /// Texts of so many bytes are read in such parts, so that there is an occasion to stop.
 const PART: usize = 1 << 16;
@@ -88,8 +98,30 @@ impl FromDatum for Jsonb {
         oid: pg_sys::Oid,
     ) -> Option<Self> {
         // SAFETY: by this function's contract.
-        let written = unsafe { WrittenJsonb::from_polymorphic_datum(datum, is_null, oid) };
-        written.map(|it| Jsonb(it.value))
+        let written = unsafe { WrittenJsonb::from_polymorphic_datum(datum, is_null, oid) }?;
+        let WrittenJsonb { text, mut value } = written;
+        if value.pointer(FILTER).is_some() {
+            let kept = parse(&exact::marked(&text)).or_report();
+            if let (Some(filter), Some(kept)) = (value.pointer_mut(FILTER), kept.pointer(FILTER)) {
+                filter.clone_from(kept);
+            }
+        }
+        Some(Jsonb(value))
+    }
+}
+
+impl FromDatum for ExactJsonb {
+    unsafe fn from_polymorphic_datum(
+        datum: pg_sys::Datum,
+        is_null: bool,
+        _: pg_sys::Oid,
+    ) -> Option<Self> {
+        if is_null {
+            return None;
+        }
+        // SAFETY: the datum is a jsonb.
+        let text = unsafe { text_of(datum) }?;
+        Some(ExactJsonb(parse(&exact::marked(&text)).or_report()))
     }
 }
 
@@ -132,9 +164,19 @@ impl IntoDatum for JsonbText {
     }
 }
 
+impl IntoDatum for ExactJsonb {
+    fn into_datum(self) -> Option<pg_sys::Datum> {
+        Jsonb(self.0).into_datum()
+    }
+
+    fn type_oid() -> pg_sys::Oid {
+        pg_sys::JSONBOID
+    }
+}
+
 impl IntoDatum for Jsonb {
     fn into_datum(self) -> Option<pg_sys::Datum> {
-        pgrx::JsonB(self.0).into_datum()
+        JsonbText(exact::written(&self.0)).into_datum()
     }
 
     fn type_oid() -> pg_sys::Oid {
@@ -144,6 +186,14 @@ impl IntoDatum for Jsonb {
 
 // SAFETY: a function that takes it is declared to take a jsonb, by the SQL name above.
 unsafe impl<'fcx> ArgAbi<'fcx> for Jsonb {
+    unsafe fn unbox_arg_unchecked(arg: Arg<'_, 'fcx>) -> Self {
+        // SAFETY: the argument is declared to be a jsonb.
+        unsafe { call::argument(arg) }
+    }
+}
+
+// SAFETY: a function that takes it is declared to take a jsonb, by the SQL name above.
+unsafe impl<'fcx> ArgAbi<'fcx> for ExactJsonb {
     unsafe fn unbox_arg_unchecked(arg: Arg<'_, 'fcx>) -> Self {
         // SAFETY: the argument is declared to be a jsonb.
         unsafe { call::argument(arg) }

@@ -4,6 +4,7 @@ use serde_json::{Map, Value};
 
 use super::{ColumnTest, Comparison, Condition, MetadataKind, Test};
 use crate::error::{Error, Result};
+use crate::exact;
 
 /// The key under which a value is asked about, and what such values are.
 #[derive(Clone, Copy)]
@@ -62,7 +63,7 @@ impl Asked<'_> {
                 "filter on \"{}\" has an unknown operator \"{written}\"",
                 self.key
             ))
-            .hint(self.known())),
+            .hint(self.unknown(written))),
         }
     }
 
@@ -103,8 +104,9 @@ impl Asked<'_> {
     fn between(self, value: &Value) -> Result<Condition> {
         let Some([least, most]) = value.as_array().map(Vec::as_slice) else {
             return Err(Error::invalid(format!(
-                "filter {{\"{}\": {{\"between\": {value}}}}} wants a list of two values",
-                self.key
+                "filter {{\"{}\": {{\"between\": {}}}}} wants a list of two values",
+                self.key,
+                exact::written(value)
             ))
             .hint("The least and the greatest, as in [2020, 2024]; both are within."));
         };
@@ -118,7 +120,8 @@ impl Asked<'_> {
         if !matches!(self.kind, MetadataKind::Text | MetadataKind::Json) {
             return Err(self.unfit(written));
         }
-        let pattern = value.as_str().ok_or_else(|| self.misfit(value, "A pattern is a string."))?;
+        let pattern =
+            exact::text(value).ok_or_else(|| self.misfit(value, "A pattern is a string."))?;
         let ends = pattern.len() - pattern.trim_end_matches('\\').len();
         if ends % 2 == 1 {
             return Err(
@@ -130,7 +133,7 @@ impl Asked<'_> {
 
     fn contains(self, written: &str, value: &Value) -> Result<Condition> {
         match (self.kind, value) {
-            (MetadataKind::Json, _) => Ok(test(Test::Contains(value.to_string()))),
+            (MetadataKind::Json, _) => Ok(test(Test::Contains(exact::written(value)))),
             (MetadataKind::Array, Value::Array(elements)) => {
                 Ok(test(Test::Contains(self.array(elements)?)))
             }
@@ -146,7 +149,7 @@ impl Asked<'_> {
         if self.kind == MetadataKind::Array {
             return Ok(test(Test::Overlaps(self.array(elements)?)));
         }
-        let contain = elements.iter().map(|element| test(Test::Contains(element.to_string())));
+        let contain = elements.iter().map(|element| test(Test::Contains(exact::written(element))));
         Ok(Condition::Any(contain.collect()))
     }
 
@@ -158,18 +161,23 @@ impl Asked<'_> {
         let list = value.as_array().map(Vec::as_slice);
         list.ok_or_else(|| {
             Error::invalid(format!(
-                "filter {{\"{}\": {{\"{written}\": {value}}}}} wants a list",
-                self.key
+                "filter {{\"{}\": {{\"{written}\": {}}}}} wants a list",
+                self.key,
+                exact::written(value)
             ))
         })
     }
 
     /// A value as text that PostgreSQL reads as the column's type.
     fn written(self, value: &Value) -> Result<String> {
+        if self.kind == MetadataKind::Json {
+            return Ok(exact::written(value));
+        }
+        if let Some(number) = exact::number(value) {
+            return Ok(number);
+        }
         match value {
-            _ if self.kind == MetadataKind::Json => Ok(value.to_string()),
             Value::String(text) => Ok(text.clone()),
-            Value::Number(number) => Ok(number.to_string()),
             Value::Bool(truth) => Ok(truth.to_string()),
             _ => Err(self.misfit(value, "Compare with a string, a number, true or false.")),
         }
@@ -186,21 +194,32 @@ impl Asked<'_> {
     }
 
     fn misfit(self, value: &Value, hint: &str) -> Error {
+        let value = exact::written(value);
         Error::invalid(format!("filter compares \"{}\" with {value}", self.key)).hint(hint)
     }
 
     fn unfit(self, written: &str) -> Error {
-        let of = match self.kind {
-            MetadataKind::Scalar => "values that are no text",
-            MetadataKind::Text => "texts",
-            MetadataKind::Array => "arrays",
-            MetadataKind::Json => "JSON",
+        let kinds = match written.strip_prefix('$').unwrap_or(written) {
+            "like" | "ilike" => "text",
+            _ => "arrays and JSON",
         };
-        let message = format!(
-            "filter on \"{}\" has the operator \"{written}\", which is not for {of}",
-            self.key
-        );
+        let message =
+            format!("filter on \"{}\": operator \"{written}\" applies to {kinds} only", self.key);
         Error::invalid(message).hint(self.known())
+    }
+
+    /// The hint about an operator that there is not. Of JSON it may be meant as a key.
+    fn unknown(self, written: &str) -> String {
+        let known = self.known();
+        match self.kind {
+            MetadataKind::Json => {
+                let key = self.key;
+                format!(
+                    "A value inside is called \"{key}.{written}\", and contains compares with a part. {known}"
+                )
+            }
+            _ => known,
+        }
     }
 
     fn known(self) -> String {

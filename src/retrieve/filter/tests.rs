@@ -53,6 +53,25 @@ fn conditions() {
 }
 
 #[test]
+fn numbers_have_all_their_digits() {
+    let check =
+        |filter: &str, expected: Condition| check(exact::read(filter).unwrap(), &[expected]);
+    check(r#"{"year": 12345678901234567.89}"#, equal(1, "12345678901234567.89"));
+    check(r#"{"year": 1.50}"#, equal(1, "1.50"));
+    check(r#"{"lang": 1.50}"#, equal(0, "1.50"));
+    check(r#"{"more.n": 0.10}"#, {
+        let test = Test::Compare(Comparison::Equal, "0.10".into());
+        Condition::Column(ColumnTest { column: 3, path: vec!["n".into()], test })
+    });
+    let contained = Test::Contains(r#"{"n":12345678901234567.89}"#.into());
+    check(r#"{"more": {"contains": {"n": 12345678901234567.89}}}"#, column(3, contained));
+    let elements = Test::Overlaps(r#"{"1.50","2"}"#.into());
+    check(r#"{"tags": [1.50, 2]}"#, column(2, elements));
+    check_error(exact::read(r#"{"lang": {"like": 1.50}}"#).unwrap(), "\"lang\" with 1.50");
+    check_error(exact::read(r#"{"year": {"in": 1.50}}"#).unwrap(), "{\"in\": 1.50}");
+}
+
+#[test]
 fn ranges_exclusions_and_patterns() {
     use Comparison::*;
     check(
@@ -142,12 +161,18 @@ fn what_cannot_be_understood_is_named() {
     check_error(json!({"year": {"near": 1}}), "unknown operator \"near\"");
     check_error(
         json!({"year": {"like": "2%"}}),
-        "\"like\", which is not for values that are no text",
+        "filter on \"year\": operator \"like\" applies to text only",
     );
+    check_error(json!({"tags": {"$ilike": "a"}}), "operator \"$ilike\" applies to text only");
     check_error(json!({"lang": {"like": 2}}), "compares \"lang\" with 2");
     check_error(json!({"lang": {"like": "2\\"}}), "compares \"lang\"");
-    check_error(json!({"lang": {"contains": "e"}}), "\"contains\", which is not for texts");
-    check_error(json!({"year": {"any": [1]}}), "\"any\", which is not for");
+    check_error(
+        json!({"lang": {"contains": "e"}}),
+        "operator \"contains\" applies to arrays and JSON only",
+    );
+    let error = parse(&json!({"more": {"size": 10}}), &columns()).unwrap_err();
+    assert!(error.hint_text().unwrap().contains("\"more.size\""), "{error}");
+    check_error(json!({"year": {"any": [1]}}), "operator \"any\" applies to arrays and JSON only");
     check_error(json!({"year": {"gt": [1]}}), "compares \"year\"");
     check_error(json!({"year": {"in": 3}}), "wants a list");
     check_error(json!({"year": {"nin": null}}), "wants a list");

@@ -99,3 +99,14 @@ CREATE TABLE notes (area text, no integer, body text, PRIMARY KEY (area, no));
 INSERT INTO notes VALUES ('north', 1, 'A red lamp.'), ('north', 2, 'A blue lamp.'), ('south', 1, 'A green lamp.');
 SELECT rag_create_pipeline('notes', 'body');
 SELECT source_key FROM rag_retrieve('lamp', 'notes', filter => '{"area": "north", "no": {"gte": 2}}');
+
+-- A number has all its digits, also beyond those of a program, and its scale.
+CREATE TABLE sums (id numeric PRIMARY KEY, body text, amount numeric, more jsonb, label text);
+INSERT INTO sums VALUES (12345678901234567890123, 'A red lamp.', 12345678901234567.89, '{"n": 12345678901234567.89}', '1.50'),
+    (12345678901234568000000, 'A blue lamp.', 12345678901234568, '{"n": 12345678901234568}', '1.5');
+SELECT rag_create_pipeline('sums', 'body', metadata => '{amount,more,label}');
+SELECT filter, (SELECT string_agg(source_key, ' ' ORDER BY source_key) FROM rag_retrieve('lamp', 'sums', filter => filter::jsonb)) FROM unnest(ARRAY[
+    '{"id": 12345678901234567890123}', '{"id": [12345678901234567890123, 1.50]}', '{"amount": 12345678901234567.89}', '{"amount": {"gt": 12345678901234567.88, "lt": 1.2345678901234568e16}}',
+    '{"amount": {"lt": 1e400}}', '{"more": {"contains": {"n": 12345678901234567.89}}}', '{"more.n": 12345678901234567.89}', '{"label": 1.50}']) WITH ORDINALITY AS f (filter, n) ORDER BY n;
+SELECT source_key FROM rag_retrieve('lamp', 'sums', options => '{"retrieve": {"filter": {"amount": 12345678901234567.89}}}');
+SELECT fails($$SELECT * FROM rag_retrieve('lamp', 'sums', filter => '{"label": {"like": 1.50}}')$$);

@@ -184,6 +184,7 @@ FROM rag_retrieve('Where does the tram go?', 'odd') ORDER BY 1;
 UPDATE odd SET n = 49.90 WHERE id = 1;
 SELECT r.metadata->'n' AS found, c.metadata->'n' AS shown
 FROM rag_retrieve('Where does the tram go?', 'odd', k => 1) AS r, rag_context('Where does the tram go?', 'odd', k => 1) AS c;
--- As an argument it is an error.
-SELECT fails($$SELECT * FROM rag_retrieve('tram', 'odd', filter => '{"n": 1e400}')$$);
+-- A filter can name such a number; as an option it is an error.
+SELECT source_key FROM rag_retrieve('tram', 'odd', filter => '{"n": 1e400}');
+SELECT fails($$SELECT * FROM rag_retrieve('tram', 'odd', options => '{"retrieve": {"threshold": 1e400}}')$$);
 SELECT fails($$SELECT rag_answer('tram', 'odd', options => jsonb_build_object('retrieve', jsonb_build_object('threshold', (repeat('[', 200) || repeat(']', 200))::jsonb)))$$);

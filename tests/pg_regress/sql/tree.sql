@@ -195,6 +195,9 @@ INSERT INTO part VALUES ('a', 1, 'Bread is baked at night in the old mill.');
 SELECT rag_create_pipeline('part', 'body', refresh => 'manual', options => '{"tree": {}}');
 CALL rag_run('part');
 SELECT content FROM rag_summary('{"no": 1, "book": "a"}', 'part');
+SELECT content FROM rag_summary('{"book": "a", "no": "1"}', 'part');
+SELECT count(*) FROM rag_summary('{"no": 2, "book": "a"}', 'part');
+SELECT fails(format('SELECT * FROM rag_summary(%L, %L)', key, 'part')) FROM unnest(ARRAY['1', '{"no": 1}', '{"no": 1, "book": "a", "page": 3}', '{"no": 1, "book": null}', '{"no": "one", "book": "a"}']) WITH ORDINALITY AS k (key, n) ORDER BY n;
 
 -- A key is looked up as it is given, neither cut off nor rounded.
 CREATE TABLE lot (code varchar(3) PRIMARY KEY, body text);
@@ -208,6 +211,16 @@ CALL rag_run('rate');
 SELECT content FROM rag_summary('abc', 'lot');
 SELECT content FROM rag_summary('1.250', 'rate');
 SELECT (SELECT count(*) FROM rag_summary('abcdef', 'lot')) AS cut_off, (SELECT count(*) FROM rag_summary('1.251', 'rate')) AS rounded;
+-- A composite key is compared as the types of its columns, whatever the settings were when it was shown.
+CREATE TABLE shift (at timestamptz, n numeric, body text, PRIMARY KEY (at, n));
+INSERT INTO shift VALUES ('2026-01-01 00:00+00', 1.50, 'The ferry leaves from the second pier in winter.');
+SELECT rag_create_pipeline('shift', 'body', refresh => 'manual', options => '{"tree": {}}');
+CALL rag_run('shift');
+SET timezone = 'Asia/Tokyo';
+SELECT content FROM rag_summary('{"at": "2026-01-01T00:00:00+00:00", "n": 1.5}', 'shift');
+RESET timezone;
+SELECT rag_drop_pipeline('shift');
+DROP TABLE shift;
 SELECT rag_drop_pipeline('lot'), rag_drop_pipeline('rate');
 DROP TABLE lot, rate;
 

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 use super::super::budget::BudgetLedger;
 use super::super::tools::{Limits, ModelReply};
 use crate::error::Result;
+use crate::exact;
 use crate::prompt::messages::Message;
 use crate::prompt::tools::ToolUse;
 use crate::source::Source;
@@ -131,7 +132,7 @@ pub struct AgentWalk {
 pub struct ToolCall {
     /// The name of the offer.
     pub tool: String,
-    /// The arguments by their names; those that are left out are not there.
+    /// The arguments by their names, with numbers as [`exact::read`] reads them; those that are left out are not there.
     pub arguments: Map<String, Value>,
 }
 
@@ -234,6 +235,7 @@ impl Display for AgentAction {
             AgentAction::Search(AgentSearch { question, k, filter, pipeline }) => {
                 write!(f, "\"{question}\"")?;
                 k.iter().try_for_each(|k| write!(f, ", {k} chunks"))?;
+                let filter = filter.as_ref().map(exact::written);
                 filter.iter().try_for_each(|filter| write!(f, ", filter {filter}"))?;
                 pipeline.iter().try_for_each(|name| write!(f, ", pipeline {name}"))
             }
@@ -246,7 +248,7 @@ impl Display for AgentAction {
             AgentAction::Sql(text) => write!(f, "\"{text}\""),
             AgentAction::Calculate(expression) => write!(f, "{expression}"),
             AgentAction::Call(ToolCall { tool, arguments }) => {
-                write!(f, "{tool}({})", Value::Object(arguments.clone()))
+                write!(f, "{tool}({})", exact::written(&Value::Object(arguments.clone())))
             }
             AgentAction::Answer(text) => write!(f, "\"{text}\""),
         }

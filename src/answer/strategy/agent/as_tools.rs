@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 
 use super::action::{AgentOffers, ToolArgument, ToolOffer};
 use super::offered::{self, OfferedStep};
+use crate::exact;
 use crate::prompt::tools::OfferedTool;
 
 /// Longest name of an argument that providers take, in bytes.
@@ -145,10 +146,8 @@ fn has_reason(function: &ToolOffer) -> bool {
 }
 
 fn taken_reason(arguments: &mut Map<String, Value>) -> String {
-    match arguments.remove(REASON) {
-        Some(Value::String(reason)) => reason,
-        _ => String::new(),
-    }
+    let reason = arguments.remove(REASON);
+    reason.as_ref().and_then(exact::text).unwrap_or_default().to_owned()
 }
 
 #[cfg(test)]

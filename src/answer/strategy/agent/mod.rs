@@ -66,7 +66,7 @@ pub static STRATEGY: AnswerStrategy = AnswerStrategy {
         call a function or answer",
     calls: "1 for each of up to max_steps (5) steps, or for several that are taken at once; 1 for each reply that has to \
         be corrected; 1 with evaluate",
-    options: &["max_steps", "evaluate"],
+    options: &["max_steps", "evaluate", "tools", "sql"],
     is_for_extractive: false,
     reads_in_groups: false,
     answer,

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 
 use super::action::{AgentOffers, ArgumentKind, ToolArgument, ToolOffer};
 use super::arithmetic::FUNCTIONS;
+use crate::exact;
 use crate::text::line::single_line;
 
 /// Most chunks that an agent may ask for at once.
@@ -165,9 +166,9 @@ impl ArgumentKind {
     #[must_use]
     pub fn fits(self, value: &Value) -> bool {
         match self {
-            ArgumentKind::Text => value.is_string(),
+            ArgumentKind::Text => exact::text(value).is_some(),
             ArgumentKind::Integer => value.is_i64() || value.is_u64(),
-            ArgumentKind::Number => value.is_number(),
+            ArgumentKind::Number => exact::number(value).is_some(),
             ArgumentKind::Boolean => value.is_boolean(),
         }
     }
