@@ -70,5 +70,5 @@ REVOKE ALL ON FUNCTION rag_add_tool FROM PUBLIC;
 CREATE FUNCTION rag_drop_tool(name text) RETURNS boolean
 VOLATILE PARALLEL UNSAFE
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_drop_tool_wrapper';
-COMMENT ON FUNCTION rag_drop_tool IS 'take a tool of yours away again; whether it existed';
+COMMENT ON FUNCTION rag_drop_tool IS 'remove one of your tools; returns whether it existed';
 REVOKE ALL ON FUNCTION rag_drop_tool FROM PUBLIC;

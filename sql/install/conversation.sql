@@ -8,7 +8,7 @@ CREATE TABLE rag.conversation (
     created_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp()
 );
 COMMENT ON TABLE rag.conversation IS 'conversations, as rag_conversation begins them';
-COMMENT ON COLUMN rag.conversation.id IS 'what the option conversation of rag_answer names';
+COMMENT ON COLUMN rag.conversation.id IS 'what the option answer.conversation of rag_answer names';
 COMMENT ON COLUMN rag.conversation.owner IS 'role that began it, by its name then; its members see it and go on with it';
 COMMENT ON COLUMN rag.conversation.owner_id IS 'the same role, whatever it is called now; set by a trigger; 0 where there is no such role';
 COMMENT ON COLUMN rag.conversation.title IS 'argument title of rag_conversation; NULL if none was given';
@@ -21,6 +21,7 @@ CREATE TABLE rag.conversation_turn (
     standalone   text NOT NULL,
     answer       text NOT NULL,
     trace        uuid,
+    withheld     jsonb,
     asked_at     timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp()
 );
 CREATE INDEX conversation_turn_in_order ON rag.conversation_turn (conversation, id);
@@ -31,6 +32,7 @@ COMMENT ON COLUMN rag.conversation_turn.question IS 'as it was asked';
 COMMENT ON COLUMN rag.conversation_turn.standalone IS 'as it was looked up: with what it takes from the turns before';
 COMMENT ON COLUMN rag.conversation_turn.answer IS 'what was answered';
 COMMENT ON COLUMN rag.conversation_turn.trace IS 'id of its row in rag.trace_log, which may have been deleted since; NULL if there was none';
+COMMENT ON COLUMN rag.conversation_turn.withheld IS 'personal data in these texts that a provider with the option redact was not sent: an object of values and their kinds; NULL if there were none';
 COMMENT ON COLUMN rag.conversation_turn.asked_at IS 'when the turn was kept, after its answer';
 
 ALTER TABLE rag.conversation ENABLE ROW LEVEL SECURITY;
@@ -63,7 +65,7 @@ $template$, 'conversations: the question as it stands alone', NULL);
 CREATE FUNCTION rag_conversation(title text DEFAULT NULL) RETURNS uuid
 VOLATILE PARALLEL UNSAFE
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_conversation_wrapper';
-COMMENT ON FUNCTION rag_conversation IS 'begin a conversation; its ID is for the option conversation of rag_answer';
+COMMENT ON FUNCTION rag_conversation IS 'begin a conversation; its ID is for the option answer.conversation of rag_answer';
 
 CREATE FUNCTION rag_conversation_delete(conversation uuid) RETURNS boolean
 VOLATILE PARALLEL UNSAFE STRICT

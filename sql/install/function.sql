@@ -372,7 +372,7 @@ CREATE FUNCTION rag_add_model(
 )
 VOLATILE PARALLEL UNSAFE ROWS 1
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_add_model_wrapper';
-COMMENT ON FUNCTION rag_add_model IS 'register an embedding model or a reranker in a folder on the server, or behind a provider; superusers only';
+COMMENT ON FUNCTION rag_add_model IS 'register an embedding model or a reranker, in a folder on the server or behind a provider, a token classifier in a folder, or a language model in a GGUF file; superusers only';
 
 CREATE FUNCTION rag_drop_model(
     name      text,
@@ -454,9 +454,10 @@ CREATE FUNCTION rag.follow_source() RETURNS event_trigger
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_follow_source_wrapper';
 COMMENT ON FUNCTION rag.follow_source IS 'gives a pipeline to the new owner of its source, has it look at partitions that came or went, and its foreign tables be readable as its view is';
 
-CREATE EVENT TRIGGER rag_follow_source ON ddl_command_end WHEN TAG IN ('ALTER TABLE', 'ALTER VIEW', 'CREATE TABLE', 'GRANT', 'REVOKE')
+CREATE EVENT TRIGGER rag_follow_source ON ddl_command_end WHEN TAG IN ('ALTER TABLE', 'ALTER FOREIGN TABLE', 'ALTER VIEW', 'CREATE TABLE', 'CREATE FOREIGN TABLE', 'CREATE SCHEMA', 'GRANT', 'REVOKE')
     EXECUTE FUNCTION rag.follow_source();
 COMMENT ON EVENT TRIGGER rag_follow_source IS 'pg_rag: a pipeline follows its source';
 
 CREATE FUNCTION rag.llm_validator(options text[], catalog oid) RETURNS void
 STRICT LANGUAGE c AS 'MODULE_PATHNAME', 'rag_llm_validator_wrapper';
+COMMENT ON FUNCTION rag.llm_validator IS 'checks the options of foreign servers and user mappings of the wrapper rag_llm';

@@ -200,12 +200,20 @@ STRICT VOLATILE PARALLEL UNSAFE COST 1000000
 LANGUAGE plpgsql
 SET search_path = pg_catalog, pg_temp
 SET enable_seqscan = off
+SET enable_sort = off
+SET enable_bitmapscan = off
+SET enable_indexscan = on
 AS $$
 DECLARE
-    asked  text;
-    exact  text;
-    found  text;
-    recall double precision;
+    asked    text;
+    exact    text;
+    found    text;
+    is_built boolean;
+    measured text;
+    plan     jsonb;
+    is_used  boolean;
+    other    text;
+    recall   double precision;
 BEGIN
     IF queries < 1 OR k < 1 THEN
         RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value',
@@ -218,12 +226,14 @@ BEGIN
            format('SELECT %1$s %5$s asked.vector AS distance FROM %2$s WHERE %3$s AND %1$s IS NOT NULL ORDER BY (%1$s %5$s asked.vector) + 0 LIMIT %4$s',
                   expression, source, condition, k, operator),
            format('SELECT %1$s %5$s asked.vector AS distance FROM %2$s WHERE %3$s ORDER BY %1$s %5$s asked.vector LIMIT %4$s',
-                  expression, source, condition, k, operator)
-    INTO asked, exact, found
+                  expression, source, condition, k, operator),
+           built
+    INTO asked, exact, found, is_built
     FROM (SELECT '(' || pg_get_indexdef(i.indexrelid, 1, false) || ')' AS expression,
                  i.indrelid::regclass AS source,
                  coalesce(pg_get_expr(i.indpred, i.indrelid), 'true') AS condition,
-                 format('OPERATOR(%I.%s)', n.nspname, o.oprname) AS operator
+                 format('OPERATOR(%I.%s)', n.nspname, o.oprname) AS operator,
+                 i.indisvalid AS built
           FROM pg_index i
           JOIN pg_class r ON r.oid = i.indexrelid
           JOIN pg_am a ON a.oid = r.relam AND a.amname = 'rag_hnsw'
@@ -242,12 +252,37 @@ BEGIN
             MESSAGE = format('row-level security hides rows of the table of index "%s" from the caller', index),
             HINT = 'Figures of an index count all rows; ask as the owner of the table or a member of pg_read_all_stats.';
     END IF;
+    IF NOT is_built THEN
+        RAISE EXCEPTION USING ERRCODE = 'object_not_in_prerequisite_state',
+            MESSAGE = format('index "%s" is not built', index),
+            HINT = CASE WHEN (SELECT r.relkind = 'I' FROM pg_class r WHERE r.oid = rag_hnsw_recall.index)
+                        THEN 'It has no part for one of the partitions. ALTER INDEX ... ATTACH PARTITION adds it.'
+                        ELSE 'Its build has failed or is not done. REINDEX INDEX makes it anew.' END;
+    END IF;
     -- What is as near as the last of the exact answer counts as found: ties are fair.
-    EXECUTE format('SELECT avg(hits.number / nullif(wanted.number, 0)) FROM (%1$s) AS asked,'
+    measured := format('SELECT avg(hits.number / nullif(wanted.number, 0)) FROM (%1$s) AS asked,'
         ' LATERAL (SELECT max(distance) AS farthest, count(*)::double precision AS number FROM (%2$s) AS e) AS wanted,'
         ' LATERAL (SELECT count(*) AS number FROM (%3$s) AS f WHERE f.distance <= wanted.farthest) AS hits',
-        asked, exact, found)
-    INTO recall;
+        asked, exact, found);
+    -- Only the third query has its order from an index: from this one, or from those of its partitions.
+    EXECUTE 'EXPLAIN (VERBOSE, FORMAT JSON) ' || measured INTO plan;
+    SELECT bool_or(is_own), min(name) FILTER (WHERE NOT is_own)
+    INTO is_used, other
+    FROM (SELECT scanned::text AS name,
+                 scanned = rag_hnsw_recall.index
+                 OR rag_hnsw_recall.index IN (SELECT a.relid FROM pg_partition_ancestors(scanned) AS a) AS is_own
+          FROM (SELECT format('%I.%I', n.node ->> 'Schema', n.node ->> 'Index Name')::regclass AS scanned
+                FROM jsonb_path_query(plan, 'strict $.** ? (@."Order By" != "")') AS n (node)) AS s) AS u;
+    IF other IS NOT NULL THEN
+        RAISE EXCEPTION USING ERRCODE = 'object_not_in_prerequisite_state',
+            MESSAGE = format('the planner takes index "%s" for these queries, and not index "%s"', other, index),
+            HINT = format('Measure in a transaction that drops the other index and is rolled back: BEGIN; DROP INDEX %s; SELECT rag_hnsw_recall(...); ROLLBACK.', other);
+    ELSIF is_used IS NOT TRUE THEN
+        RAISE EXCEPTION USING ERRCODE = 'object_not_in_prerequisite_state',
+            MESSAGE = format('the planner does not take index "%s" for these queries', index),
+            HINT = 'EXPLAIN of a query with ORDER BY and LIMIT shows what it takes instead.';
+    END IF;
+    EXECUTE measured INTO recall;
     RETURN recall;
 END
 $$;

@@ -140,7 +140,7 @@ COMMENT ON COLUMN rag.tree_candidate.node_hash IS 'node_hash of the summary';
 -- Each chunk table has a policy, by which it is seen as far as its source is. What its owner has
 -- added to that counts as any policy does.
 CREATE FUNCTION rag.hides_rows(relation oid) RETURNS boolean
-STABLE PARALLEL SAFE LANGUAGE sql
+STABLE PARALLEL SAFE LANGUAGE sql SET row_security = on
 BEGIN ATOMIC
     SELECT pg_catalog.row_security_active(hides_rows.relation)
        AND (NOT EXISTS (SELECT FROM rag.pipeline AS p

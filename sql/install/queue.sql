@@ -123,7 +123,7 @@ ALTER TABLE rag.dead_letter ENABLE ROW LEVEL SECURITY;
 ALTER TABLE rag.activity ENABLE ROW LEVEL SECURITY;
 
 CREATE FUNCTION rag.owns_pipeline(id integer) RETURNS boolean
-STABLE PARALLEL SAFE LANGUAGE sql
+STABLE PARALLEL SAFE LANGUAGE sql SET row_security = on
 BEGIN ATOMIC
     SELECT EXISTS (SELECT FROM rag.pipeline AS p
                    JOIN pg_catalog.pg_class AS c ON c.oid = p.source::oid

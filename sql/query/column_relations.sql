@@ -3,11 +3,11 @@
 -- name: create_table
 CREATE TABLE {table} (
     chunk_id     bigint NOT NULL REFERENCES {chunk_table} ON DELETE CASCADE,
-    subject      text COLLATE pg_catalog."C" NOT NULL,
-    predicate    text COLLATE pg_catalog."C" NOT NULL,
-    object       text COLLATE pg_catalog."C" NOT NULL,
-    subject_name text NOT NULL,
-    object_name  text NOT NULL,
+    subject      pg_catalog.text COLLATE pg_catalog."C" NOT NULL,
+    predicate    pg_catalog.text COLLATE pg_catalog."C" NOT NULL,
+    object       pg_catalog.text COLLATE pg_catalog."C" NOT NULL,
+    subject_name pg_catalog.text NOT NULL,
+    object_name  pg_catalog.text NOT NULL,
     PRIMARY KEY (chunk_id, subject, predicate, object)
 )
 
@@ -133,6 +133,10 @@ WHERE ROW(r.subject_name, r.object_name) IS DISTINCT FROM ROW(EXCLUDED.subject_n
 {relations} AS r
 JOIN {view} AS v ON v.chunk_id OPERATOR(pg_catalog.=) r.chunk_id
 
+-- name: names
+-- Subject and object of a relation as they are written.
+r.subject_name, r.object_name
+
 -- name: known
 -- Which of some names relations have that the caller sees and the filter lets pass, of columns or of texts. $1: normal forms,
 -- $3: the filter's values.
@@ -143,8 +147,8 @@ WHERE EXISTS (SELECT FROM {seen} WHERE r.subject OPERATOR(pg_catalog.=) u.norm C
 ORDER BY u.place
 
 -- name: menu
--- What relations are called that the caller sees and the filter lets pass, each with a subject and an object, and how many are
--- called so. Each predicate is looked up in the index behind the one before, however many relations have it. $1: how many
+-- What relations are called that the caller sees and the filter lets pass, each with a subject and an object as they are
+-- written, and how many are called so. Each predicate is looked up in the index behind the one before, however many relations have it. $1: how many
 -- predicates are looked at, $2: how many relations of each are counted, $3: the filter's values.
 WITH RECURSIVE p (predicate, place) AS (
     (SELECT r.predicate, 1::pg_catalog.int8 FROM {relations} AS r WHERE r.predicate IS NOT NULL ORDER BY r.predicate LIMIT 1)
@@ -155,22 +159,24 @@ WITH RECURSIVE p (predicate, place) AS (
                         WHERE r.predicate OPERATOR(pg_catalog.>) p.predicate
                         ORDER BY r.predicate LIMIT 1) AS n
     WHERE p.place OPERATOR(pg_catalog.<) $1)
-SELECT p.predicate, e.subject, e.object,
+SELECT p.predicate, e.subject_name, e.object_name,
        (SELECT pg_catalog.count(*)
         FROM (SELECT FROM {seen} WHERE r.predicate OPERATOR(pg_catalog.=) p.predicate AND {filter} LIMIT $2) AS r)
 FROM p
-CROSS JOIN LATERAL (SELECT r.subject, r.object FROM {seen}
+CROSS JOIN LATERAL (SELECT {names} FROM {seen}
                     WHERE r.predicate OPERATOR(pg_catalog.=) p.predicate AND {filter}
-                    LIMIT 1) AS e
+                    LIMIT 1) AS e (subject_name, object_name)
 ORDER BY p.place
 
 -- name: of_chunks
--- Entities of the relations of chunks. $1: keys of chunks, $2: how many, $3: the filter's values.
-SELECT DISTINCT u.norm
+-- Entities of the relations of chunks, and how one of these writes them. $1: keys of chunks, $2: how many, $3: the filter's
+-- values.
+SELECT DISTINCT ON (u.norm) u.norm, u.name
 FROM {seen}
-CROSS JOIN LATERAL pg_catalog.unnest(ARRAY[r.subject, r.object]) AS u (norm)
+CROSS JOIN LATERAL (SELECT {names}) AS n (subject_name, object_name)
+CROSS JOIN LATERAL (VALUES (r.subject, n.subject_name), (r.object, n.object_name)) AS u (norm, name)
 WHERE v.chunk_id OPERATOR(pg_catalog.=) ANY ($1) AND u.norm IS NOT NULL AND {filter}
-ORDER BY u.norm
+ORDER BY u.norm, v.chunk_id, u.name
 LIMIT $2
 
 -- name: of_predicate

@@ -3,7 +3,7 @@
 
 -- name: create_table
 CREATE TABLE {table} (
-    norm      text COLLATE pg_catalog."C" NOT NULL,
+    norm      pg_catalog.text COLLATE pg_catalog."C" NOT NULL,
     level     integer NOT NULL,
     community bigint NOT NULL,
     parent    bigint,

@@ -76,10 +76,10 @@ RETURNING c.chunk_id
 
 -- name: create_table
 CREATE TABLE {table} (
-    context_key bytea PRIMARY KEY,
-    template    text NOT NULL,
-    llm         text NOT NULL,
-    line        text
+    context_key pg_catalog.bytea PRIMARY KEY,
+    template    pg_catalog.text NOT NULL,
+    llm         pg_catalog.text NOT NULL,
+    line        pg_catalog.text
 )
 
 -- name: comment_table

@@ -7,15 +7,44 @@ WHERE d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclas
 
 -- name: pipelines_altered
 -- In an event trigger: pipelines whose partitioned source, or a part of it, has just been made or
--- altered, and whether rows may have come or gone with that. A dump has the triggers of partitions, too.
+-- altered, and whether rows may have come or gone with that.
 SELECT p.id, pg_catalog.bool_or(d.command_tag = 'ALTER TABLE')
 FROM pg_catalog.pg_event_trigger_ddl_commands() AS d
 JOIN pg_catalog.pg_class AS c ON c.oid = d.objid AND (c.relkind = 'p' OR c.relispartition)
 JOIN rag.pipeline AS p
   ON p.source = d.objid OR p.source IN (SELECT relid FROM pg_catalog.pg_partition_ancestors(d.objid))
 WHERE d.classid = 'pg_catalog.pg_class'::regclass
-  AND NOT rag.is_being_restored()
 GROUP BY p.id
+
+-- name: pipelines_recomputed
+-- In an event trigger: pipelines whose source has just been altered, or a table that it is a part of or that is a part
+-- of it.
+WITH RECURSIVE altered AS (
+    SELECT d.objid AS relid FROM pg_catalog.pg_event_trigger_ddl_commands() AS d
+    WHERE d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass
+), below AS (
+    SELECT a.relid FROM altered AS a
+    UNION
+    SELECT i.inhrelid FROM below AS b JOIN pg_catalog.pg_inherits AS i ON i.inhparent OPERATOR(pg_catalog.=) b.relid
+), above AS (
+    SELECT a.relid FROM altered AS a
+    UNION
+    SELECT i.inhparent FROM above AS b JOIN pg_catalog.pg_inherits AS i ON i.inhrelid OPERATOR(pg_catalog.=) b.relid
+)
+SELECT p.id FROM rag.pipeline AS p
+WHERE EXISTS (SELECT FROM below AS b WHERE b.relid OPERATOR(pg_catalog.=) p.source::pg_catalog.oid)
+   OR EXISTS (SELECT FROM above AS b WHERE b.relid OPERATOR(pg_catalog.=) p.source::pg_catalog.oid)
+ORDER BY p.id
+
+-- name: sources_with_new_child
+-- In an event trigger: sources, by their names, of which a table has just become a child and no partition.
+SELECT c.oid::pg_catalog.regclass::pg_catalog.text
+FROM pg_catalog.pg_event_trigger_ddl_commands() AS d
+JOIN pg_catalog.pg_inherits AS i ON i.inhrelid OPERATOR(pg_catalog.=) d.objid
+JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) i.inhparent AND c.relkind OPERATOR(pg_catalog.=) 'r'
+JOIN rag.pipeline AS p ON p.source::pg_catalog.oid OPERATOR(pg_catalog.=) c.oid
+WHERE d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass
+ORDER BY c.oid
 
 -- name: pipelines_lost
 -- In an event trigger: pipelines that have just lost their source, their content or their chunks.

@@ -2,12 +2,12 @@
 
 -- name: create_table
 CREATE TABLE {table} (
-    content_hash  bytea NOT NULL,
+    content_hash  pg_catalog.bytea NOT NULL,
     no            integer NOT NULL,
-    template      text NOT NULL,
-    subject       text COLLATE pg_catalog."C",
-    predicate     text COLLATE pg_catalog."C",
-    object        text COLLATE pg_catalog."C",
+    template      pg_catalog.text NOT NULL,
+    subject       pg_catalog.text COLLATE pg_catalog."C",
+    predicate     pg_catalog.text COLLATE pg_catalog."C",
+    object        pg_catalog.text COLLATE pg_catalog."C",
     subject_start integer,
     subject_end   integer,
     object_start  integer,
@@ -75,6 +75,11 @@ ON CONFLICT DO NOTHING
 {relations} AS r
 JOIN {chunk_table} AS c ON c.content_hash OPERATOR(pg_catalog.=) r.content_hash
 JOIN {view} AS v ON v.chunk_id OPERATOR(pg_catalog.=) c.chunk_id
+
+-- name: names
+-- As in column_relations.sql.
+pg_catalog.substr(v.content, r.subject_start OPERATOR(pg_catalog.+) 1, r.subject_end OPERATOR(pg_catalog.-) r.subject_start),
+pg_catalog.substr(v.content, r.object_start OPERATOR(pg_catalog.+) 1, r.object_end OPERATOR(pg_catalog.-) r.object_start)
 
 -- name: steps
 -- As in column_relations.sql, with the method, the place and the words in which the document states it. Of the chunks with one

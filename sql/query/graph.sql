@@ -3,12 +3,12 @@
 -- name: create_table
 CREATE TABLE {table} (
     chunk_id   bigint NOT NULL REFERENCES {chunk_table} ON DELETE CASCADE,
-    norm       text COLLATE pg_catalog."C" NOT NULL,
-    alias_of   text COLLATE pg_catalog."C",
+    norm       pg_catalog.text COLLATE pg_catalog."C" NOT NULL,
+    alias_of   pg_catalog.text COLLATE pg_catalog."C",
     mentions   integer NOT NULL,
     start_char integer,
     end_char   integer,
-    kind       text,
+    kind       pg_catalog.text,
     PRIMARY KEY (norm, chunk_id)
 )
 

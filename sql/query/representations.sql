@@ -44,11 +44,11 @@ WHERE r.content_hash = u.content_hash AND r.kind = u.kind AND r.no = u.no AND r.
 
 -- name: create_table
 CREATE TABLE {table} (
-    content_hash bytea NOT NULL,
-    kind         text NOT NULL CHECK (kind OPERATOR(pg_catalog.=) ANY (ARRAY['summary', 'question', 'none']::pg_catalog.text[])),
+    content_hash pg_catalog.bytea NOT NULL,
+    kind         pg_catalog.text NOT NULL CHECK (kind OPERATOR(pg_catalog.=) ANY (ARRAY['summary', 'question', 'none']::pg_catalog.text[])),
     no           integer NOT NULL,
-    template     text NOT NULL,
-    content      text,
+    template     pg_catalog.text NOT NULL,
+    content      pg_catalog.text,
     embedding    {vector}.vector({dimension}),
     PRIMARY KEY (content_hash, kind, no),
     CHECK ((kind OPERATOR(pg_catalog.=) 'none') OPERATOR(pg_catalog.=) (content IS NULL)

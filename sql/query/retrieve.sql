@@ -81,6 +81,16 @@ FROM {view} AS v
 WHERE v.chunk_id OPERATOR(pg_catalog.=) ANY ($1) AND {filter}
 LIMIT $2
 
+-- name: shown_key
+-- A key as it is shown now. $1: the key as text, which was perhaps written under other settings.
+SELECT {source_key} FROM (SELECT {columns}) AS v
+
+-- name: key_itself
+$1::pg_catalog.text::{type} AS {column}
+
+-- name: key_member
+($1::pg_catalog.text::pg_catalog.jsonb OPERATOR(pg_catalog.->>) {member})::{type} AS {column}
+
 -- name: neighbours
 -- The chunks around others in their documents. $1: the keys of those, $2: how far,
 -- $3: whether they must stand under the same heading, $4: whether they must have the same parent.

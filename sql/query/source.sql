@@ -33,6 +33,16 @@ GROUP BY i.indexrelid, i.indisprimary
 HAVING pg_catalog.bool_and(a.attnotnull)
 ORDER BY i.indisprimary DESC, i.indexrelid
 
+-- name: deferrable_key
+-- $1: the source's OID. The columns of its primary key, quoted, if that is deferrable.
+SELECT pg_catalog.string_agg(pg_catalog.quote_ident(a.attname), ', ' ORDER BY k.ordinality)
+FROM pg_catalog.pg_index AS i
+CROSS JOIN LATERAL pg_catalog.unnest(i.indkey::pg_catalog.int2[]) WITH ORDINALITY AS k (attnum, ordinality)
+JOIN pg_catalog.pg_attribute AS a ON a.attrelid OPERATOR(pg_catalog.=) i.indrelid AND a.attnum OPERATOR(pg_catalog.=) k.attnum
+WHERE i.indrelid OPERATOR(pg_catalog.=) $1 AND i.indisprimary AND NOT i.indimmediate
+  AND k.ordinality OPERATOR(pg_catalog.<=) i.indnkeyatts
+GROUP BY i.indexrelid
+
 -- name: columns
 -- $1: the source's OID. Its columns, in order.
 SELECT a.attname::pg_catalog.text, pg_catalog.format_type(a.atttypid, a.atttypmod), t.typcategory::pg_catalog.text,

@@ -15,8 +15,9 @@ ORDER BY version DESC
 LIMIT 1
 
 -- name: lock
--- $1: name. Until the end of the transaction nobody else counts its versions.
-SELECT pg_catalog.pg_advisory_xact_lock(pg_catalog.hashtextextended('rag.template ' OPERATOR(pg_catalog.||) $1, 0))
+-- As a superuser: whoever may add a version may not lock the table, and a lock that every role can take would let each of
+-- them keep the others from it.
+LOCK TABLE rag.template IN SHARE ROW EXCLUSIVE MODE
 
 -- name: insert
 -- $1: name, $2: content, $3: description, that of the version before if NULL. What is there already

@@ -3,17 +3,17 @@
 
 -- name: create_table
 CREATE TABLE {table} (
-    node_hash   bytea PRIMARY KEY,
+    node_hash   pg_catalog.bytea PRIMARY KEY,
     level       integer NOT NULL,
-    leaves      bytea[] NOT NULL,
-    children    bytea[] NOT NULL,
-    content     text,
+    leaves      pg_catalog.bytea[] NOT NULL,
+    children    pg_catalog.bytea[] NOT NULL,
+    content     pg_catalog.text,
     span_leaves integer[] NOT NULL,
     span_starts integer[] NOT NULL,
     span_ends   integer[] NOT NULL,
     searched    boolean NOT NULL,
-    template    text,
-    llm         text,
+    template    pg_catalog.text,
+    llm         pg_catalog.text,
     written     boolean NOT NULL,
     is_root     boolean NOT NULL,
     embedding   {vector}.vector({dimension}),
@@ -310,7 +310,7 @@ ORDER BY v.distance, v.chunk_id
 
 -- name: of_document
 -- What a language model has written of a document, with the number 0, and the sentences that sum it up, in order: number,
--- sentence, chunk and its number, and where the sentence stands in the document. $1: the row's key as text.
+-- sentence, chunk and its number, and where the sentence stands in the document. $1: the row's key, one text a column.
 WITH root AS (
     SELECT t.leaves, t.content, t.span_leaves, t.span_starts, t.span_ends, t.written
     FROM (SELECT pg_catalog.sha256(pg_catalog.string_agg(c.content_hash, ''::pg_catalog.bytea ORDER BY v.chunk_no)) AS root
@@ -338,7 +338,4 @@ CROSS JOIN LATERAL (
 ORDER BY no
 
 -- name: given_key
-$1::pg_catalog.text::{type}
-
--- name: same_key
-{source_key}::pg_catalog.jsonb OPERATOR(pg_catalog.=) $1::pg_catalog.text::pg_catalog.jsonb
+($1::pg_catalog.text[])[{n}]::{type}

@@ -50,6 +50,42 @@ WHERE g.tgtype OPERATOR(pg_catalog.=) $2 AND g.tgparentid OPERATOR(pg_catalog.=)
   AND g.tgfoid OPERATOR(pg_catalog.=) 'rag.capture'::pg_catalog.regproc
   AND pg_catalog.encode(g.tgargs, 'escape') OPERATOR(pg_catalog.=) $1
 
+-- name: strays
+-- $1: a source, $2: argument of the triggers that its new pipeline is to get. Triggers of the source and of its partitions
+-- that are of no pipeline there is of their table, and the tables that have them and did not get them from another.
+WITH RECURSIVE t (relid) AS (
+    SELECT $1::pg_catalog.oid
+    UNION ALL
+    SELECT i.inhrelid FROM t
+    JOIN pg_catalog.pg_inherits AS i ON i.inhparent OPERATOR(pg_catalog.=) t.relid
+    JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) i.inhrelid AND c.relispartition
+)
+SELECT pg_catalog.quote_ident(g.tgname), pg_catalog.quote_ident(n.nspname) OPERATOR(pg_catalog.||) '.' OPERATOR(pg_catalog.||) pg_catalog.quote_ident(c.relname)
+FROM t
+JOIN pg_catalog.pg_trigger AS g ON g.tgrelid OPERATOR(pg_catalog.=) t.relid AND g.tgparentid OPERATOR(pg_catalog.=) 0
+    AND g.tgfoid OPERATOR(pg_catalog.=) 'rag.capture'::pg_catalog.regproc
+JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) g.tgrelid
+JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
+WHERE pg_catalog.encode(g.tgargs, 'escape') OPERATOR(pg_catalog.=) $2
+   OR NOT EXISTS (SELECT FROM rag.pipeline AS p
+                  WHERE pg_catalog.encode(g.tgargs, 'escape') OPERATOR(pg_catalog.=) pg_catalog.format(E'%s\\000', p.id)
+                    AND (p.source::pg_catalog.oid OPERATOR(pg_catalog.=) g.tgrelid
+                         OR EXISTS (SELECT FROM pg_catalog.pg_partition_ancestors(g.tgrelid) AS a
+                                    WHERE a.relid::pg_catalog.oid OPERATOR(pg_catalog.=) p.source::pg_catalog.oid)))
+ORDER BY t.relid, g.tgname
+
+-- name: drops
+-- $1: a table, $2: argument of a pipeline's triggers. What drops those of them that fire for the table.
+SELECT pg_catalog.concat('DROP TRIGGER ', pg_catalog.quote_ident(g.tgname), ' ON ', g.tgrelid::pg_catalog.regclass)
+FROM pg_catalog.pg_trigger AS g
+WHERE g.tgparentid OPERATOR(pg_catalog.=) 0
+  AND (g.tgrelid OPERATOR(pg_catalog.=) $1
+       OR EXISTS (SELECT FROM pg_catalog.pg_partition_ancestors($1::pg_catalog.oid::pg_catalog.regclass) AS a
+                  WHERE a.relid::pg_catalog.oid OPERATOR(pg_catalog.=) g.tgrelid))
+  AND g.tgfoid OPERATOR(pg_catalog.=) 'rag.capture'::pg_catalog.regproc
+  AND pg_catalog.encode(g.tgargs, 'escape') OPERATOR(pg_catalog.=) $2
+ORDER BY g.tgrelid, g.tgname
+
 -- name: outside
 -- $1: a source, $2: argument of a pipeline's triggers, $3: kind of trigger. Those, and the tables that have
 -- them and are no part of the source any more. No part is locked: others may be altering them.

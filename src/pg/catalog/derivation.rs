@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 use super::pipeline::Relation;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::server::json::Jsonb;
-use crate::pg::server::role::as_superuser;
+use crate::pg::server::role::{as_superuser, by_policies};
 use crate::pg::server::sql::query;
 use crate::pg::server::{prepared, sql};
 
@@ -119,14 +119,14 @@ pub fn unreadable(kind: DerivationKind, what: &dyn Display) -> Error {
 /// What of one kind is made of the chunks of a pipeline; `None` if nothing is.
 pub fn of(pipeline: i32, kind: DerivationKind) -> Result<Option<StoredDerivation>> {
     let arguments = [pipeline.into(), Some(kind.name()).into()];
-    let found = prepared::rows(query!(derivation.find), &arguments, read)?;
+    let found = by_policies(|| prepared::rows(query!(derivation.find), &arguments, read))?;
     found.into_iter().next().map(stored).transpose()
 }
 
 /// All that is made of the chunks of a pipeline, in the order in which it is made.
 pub fn all(pipeline: i32) -> Result<Vec<StoredDerivation>> {
     let arguments = [pipeline.into(), None::<&str>.into()];
-    let found = prepared::rows(query!(derivation.find), &arguments, read)?;
+    let found = by_policies(|| prepared::rows(query!(derivation.find), &arguments, read))?;
     let mut all = found.into_iter().map(stored).collect::<Result<Vec<_>>>()?;
     all.sort_by_key(|it| it.kind);
     Ok(all)

@@ -1,7 +1,7 @@
 //! What a pipeline says of itself: what is in it, for `pipeline => 'auto'`.
 
 use crate::error::Result;
-use crate::pg::server::role::as_superuser;
+use crate::pg::server::role::{as_superuser, by_policies};
 use crate::pg::server::sql::{self, query};
 use crate::rewrite::route::Choice;
 
@@ -24,8 +24,10 @@ pub fn inherit(successor: i32, old: i32) -> Result<()> {
 /// The pipelines that the caller may see, by their IDs, with what is in them.
 pub fn choices() -> Result<Vec<(i32, Choice)>> {
     let statement = query!(pipeline.described);
-    sql::rows(statement, &[], |row| {
-        let (name, description) = (sql::required(row.get(2)?)?, sql::required(row.get(3)?)?);
-        Ok((sql::required(row.get(1)?)?, Choice { name, description }))
+    by_policies(|| {
+        sql::rows(statement, &[], |row| {
+            let (name, description) = (sql::required(row.get(2)?)?, sql::required(row.get(3)?)?);
+            Ok((sql::required(row.get(1)?)?, Choice { name, description }))
+        })
     })
 }

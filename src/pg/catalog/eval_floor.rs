@@ -1,6 +1,7 @@
 //! `rag.eval_floor`: below which values figures of an evaluation set may not fall.
 
 use pgrx::prelude::*;
+use pgrx::spi::SpiHeapTupleData;
 use serde_json::{Value, json};
 
 use super::evaluation;
@@ -8,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::eval::floor::MetricFloor;
 use crate::eval::measure::{EvalMetric, Measure};
 use crate::pg::server::json::Jsonb;
-use crate::pg::server::role::as_superuser;
+use crate::pg::server::role::{as_superuser, by_policies};
 use crate::pg::server::sql::{self, query};
 
 /// Longest name of a channel, in bytes.
@@ -46,11 +47,12 @@ pub fn store(set: &str, floors: &[MetricFloor], channel: Option<&str>) -> Result
 /// The floors of a set, and the channels on which it is told that they are broken. One of a metric that
 /// this version does not know is left out: no run can break it.
 pub fn of(set: &str) -> Result<Vec<(MetricFloor, Option<String>)>> {
-    let rows = sql::rows(query!(evaluation.floors), &[set.into()], |row| {
+    let read = |row: &SpiHeapTupleData<'_>| {
         let metric = sql::required(row.get::<String>(1)?)?;
         let k = row.get::<i32>(2)?.and_then(|k| u32::try_from(k).ok());
         Ok((metric, k, sql::required(row.get::<f64>(3)?)?, row.get::<String>(4)?))
-    })?;
+    };
+    let rows = by_policies(|| sql::rows(query!(evaluation.floors), &[set.into()], read))?;
     let floor = |(metric, k, value, channel): (String, _, _, _)| {
         let metric = EvalMetric::named(&metric).ok()?;
         Some((MetricFloor { measure: Measure { metric, k }, value }, channel))

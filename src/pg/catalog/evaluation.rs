@@ -2,12 +2,13 @@
 
 use pgrx::datum::Interval;
 use pgrx::prelude::*;
+use pgrx::spi::SpiHeapTupleData;
 use serde_json::{Value, json};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::eval::judgement::Judgements;
 use crate::eval::load::NewCase;
-use crate::pg::server::json::Jsonb;
+use crate::pg::server::json::{ExactJsonb, Jsonb};
 use crate::pg::server::sql::query;
 use crate::pg::server::{role, sql};
 
@@ -51,7 +52,9 @@ pub fn exists(name: &str) -> Result<bool> {
 }
 
 fn names() -> Result<Vec<String>> {
-    sql::rows(query!(evaluation.set_names), &[], |row| sql::required(row.get::<String>(1)?))
+    role::by_policies(|| {
+        sql::rows(query!(evaluation.set_names), &[], |row| sql::required(row.get::<String>(1)?))
+    })
 }
 
 /// The error of a set that is not among the caller's, which are `names`.
@@ -67,18 +70,19 @@ pub fn unknown(name: &str, names: &[String]) -> Error {
 /// The cases of a set, which must have some.
 pub fn cases(set: &str) -> Result<Vec<Case>> {
     let statement = query!(evaluation.cases);
-    let found = sql::rows(statement, &[set.into()], |row| {
+    let read = |row: &SpiHeapTupleData<'_>| {
         let answers = row.get::<Vec<Option<String>>>(3)?.unwrap_or_default();
-        let relevant = sql::required(row.get::<Jsonb>(4)?)?.0;
+        let relevant = sql::required(row.get::<ExactJsonb>(4)?)?.0;
         let case = Case {
             id: sql::required(row.get(1)?)?,
             question: sql::required(row.get(2)?)?,
             answers: answers.into_iter().flatten().collect(),
             judgements: Judgements::default(),
-            filter: row.get::<Jsonb>(5)?.map(|filter| filter.0),
+            filter: row.get::<ExactJsonb>(5)?.map(|filter| filter.0),
         };
         Ok((case, relevant))
-    })?;
+    };
+    let found = role::by_policies(|| sql::rows(statement, &[set.into()], read))?;
     if found.is_empty() {
         let message = format!("evaluation set \"{set}\" has no case");
         return Err(Error::invalid(message).hint("Add cases with rag_eval_load."));
@@ -102,10 +106,10 @@ pub fn in_case(error: Error, case: &Case) -> Error {
 
 /// Makes sure that there is a set called `name` which the caller may change.
 pub fn ensure_set(name: &str) -> Result<()> {
-    let first = |row: &pgrx::spi::SpiHeapTupleData<'_>| sql::required(row.get::<String>(1)?);
+    let first = |row: &SpiHeapTupleData<'_>| sql::required(row.get::<String>(1)?);
     let find = query!(evaluation.set_find);
     let insert = query!(evaluation.set_insert);
-    if !sql::changed_rows(find, &[name.into()], first)?.is_empty() {
+    if !role::by_policies(|| sql::changed_rows(find, &[name.into()], first))?.is_empty() {
         return Ok(());
     }
     let new = [name.into(), role::current_user().into()];

@@ -10,7 +10,7 @@ use pgrx::spi::SpiHeapTupleData;
 use crate::chunk::ChunkingOptions;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::server::json::Jsonb;
-use crate::pg::server::role::{as_superuser, barred_schema, current_user, may_select};
+use crate::pg::server::role::{as_superuser, barred_schema, by_policies, current_user, may_select};
 use crate::pg::server::sql::query;
 use crate::pg::server::{prepared, sql};
 
@@ -196,7 +196,9 @@ fn is_owned(id: i32) -> Result<bool> {
 /// The pipeline that is to take the place of this one.
 pub fn successor(id: i32) -> Result<Option<Pipeline>> {
     let statement = query!(pipeline.successor);
-    let found = sql::rows(statement, &[id.into()], |row| sql::required(row.get::<i32>(1)?))?;
+    let found = by_policies(|| {
+        sql::rows(statement, &[id.into()], |row| sql::required(row.get::<i32>(1)?))
+    })?;
     found.first().map_or(Ok(None), |id| by_id(*id))
 }
 
@@ -207,7 +209,9 @@ pub fn exists(name: &str) -> Result<bool> {
 
 /// Names of the pipelines the caller may see.
 pub fn names() -> Result<Vec<String>> {
-    prepared::rows(query!(pipeline.names), &[], |row| sql::required(row.get::<String>(1)?))
+    by_policies(|| {
+        prepared::rows(query!(pipeline.names), &[], |row| sql::required(row.get::<String>(1)?))
+    })
 }
 
 /// What a new row of `rag.pipeline` says; relations as SQL names.
@@ -434,8 +438,7 @@ fn unknown(name: &str) -> Error {
 }
 
 fn find(name: Option<&str>, id: Option<i32>) -> Result<Option<Pipeline>> {
-    let statement = query!(pipeline.find);
-    let found = prepared::rows(statement, &[name.into(), id.into()], |row| {
+    let read = |row: &SpiHeapTupleData<'_>| {
         let text = |column: usize| sql::required(row.get::<String>(column)?);
         let (refresh, stage) = (text(16)?, text(18)?);
         let chunking: Jsonb = sql::required(row.get(13)?)?;
@@ -468,7 +471,9 @@ fn find(name: Option<&str>, id: Option<i32>) -> Result<Option<Pipeline>> {
                 has_shards: sql::required(row.get(23)?)?,
             },
         ))
-    })?;
+    };
+    let arguments = [name.into(), id.into()];
+    let found = by_policies(|| prepared::rows(query!(pipeline.find), &arguments, read))?;
     let Some((texts, mut pipeline)) = found.into_iter().next() else { return Ok(None) };
     let (chunking, refresh, stage) = texts;
     pipeline.chunking = stored_chunking(chunking)?;

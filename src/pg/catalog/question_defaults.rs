@@ -6,7 +6,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::pipeline::Pipeline;
 use crate::pg::catalog::stranger;
 use crate::pg::server::json::Jsonb;
-use crate::pg::server::role::as_superuser;
+use crate::pg::server::role::{as_superuser, by_policies};
 use crate::pg::server::sql::query;
 use crate::pg::server::{prepared, sql};
 use crate::request::WrittenOptions;
@@ -16,7 +16,9 @@ const LONGEST: usize = 64 << 10;
 
 /// The defaults of `pipeline`; empty if it has none.
 pub fn of(pipeline: &Pipeline) -> Result<WrittenOptions> {
-    let found = prepared::rows(query!(defaults.of), &[pipeline.id.into()], |row| row.get(1))?;
+    let found = by_policies(|| {
+        prepared::rows(query!(defaults.of), &[pipeline.id.into()], |row| row.get(1))
+    })?;
     match found.into_iter().next().flatten() {
         None => Ok(WrittenOptions::default()),
         Some(Jsonb(defaults)) => WrittenOptions::read(defaults).map_err(|error| {

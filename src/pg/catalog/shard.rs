@@ -1,11 +1,11 @@
 //! `rag.shard`: of which pipelines in other databases a pipeline's chunks are, and how many of each.
 
 use pgrx::pg_sys;
-use pgrx::spi::quote_identifier;
+use pgrx::spi::{SpiHeapTupleData, quote_identifier};
 
 use super::pipeline::{Pipeline, Relation};
 use crate::error::{Error, ErrorKind, Result};
-use crate::pg::server::role::as_superuser;
+use crate::pg::server::role::{as_superuser, by_policies};
 use crate::pg::server::sql::query;
 use crate::pg::server::{prepared, sql};
 
@@ -71,7 +71,7 @@ pub fn of(pipeline: &Pipeline) -> Result<Vec<Shard>> {
     if !pipeline.has_shards {
         return Ok(Vec::new());
     }
-    let found = prepared::rows(query!(shard.of), &[pipeline.id.into()], |row| {
+    let read = |row: &SpiHeapTupleData<'_>| {
         let number: i32 = sql::required(row.get(1)?)?;
         let remote: String = sql::required(row.get(3)?)?;
         let tables = relation(row.get(4)?, row.get(5)?).zip(relation(row.get(6)?, row.get(7)?));
@@ -82,7 +82,8 @@ pub fn of(pipeline: &Pipeline) -> Result<Vec<Shard>> {
             }
             None => Err(remote),
         })
-    })?;
+    };
+    let found = by_policies(|| prepared::rows(query!(shard.of), &[pipeline.id.into()], read))?;
     let whole = found.into_iter().map(|shard| shard.map_err(|remote| torn(pipeline, &remote)));
     whole.collect()
 }
@@ -93,8 +94,10 @@ pub fn tables(pipeline: &Pipeline) -> Result<Vec<Relation>> {
     if !pipeline.has_shards {
         return Ok(Vec::new());
     }
-    prepared::rows(query!(shard.tables), &[pipeline.id.into()], |row| {
-        Ok(Relation { oid: sql::required(row.get(1)?)?, sql: sql::required(row.get(2)?)? })
+    by_policies(|| {
+        prepared::rows(query!(shard.tables), &[pipeline.id.into()], |row| {
+            Ok(Relation { oid: sql::required(row.get(1)?)?, sql: sql::required(row.get(2)?)? })
+        })
     })
 }
 

@@ -89,7 +89,10 @@ impl SourceTable {
     pub fn key(&self, wanted: Option<&[String]>) -> Result<Vec<String>> {
         let keys = self.unique_keys()?;
         let Some(wanted) = wanted else {
-            return keys.into_iter().next().ok_or_else(|| self.no_key());
+            return match keys.into_iter().next() {
+                Some(key) => Ok(key),
+                None => Err(self.no_key()?),
+            };
         };
         for name in wanted {
             self.column(name).ok_or_else(|| self.no_column(name))?;
@@ -123,11 +126,23 @@ impl SourceTable {
         sql::rows(statement, &[self.oid.into()], |row| sql::required(row.get::<Vec<String>>(1)?))
     }
 
-    fn no_key(&self) -> Error {
-        Error::invalid(format!("table {} has no primary key", self.sql)).hint(format!(
-            "Add one, for instance: ALTER TABLE {} ADD COLUMN id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY.",
-            self.sql
-        ))
+    /// The error for a table without a key.
+    fn no_key(&self) -> Result<Error> {
+        let table = &self.sql;
+        let deferrable = sql::rows(query!(source.deferrable_key), &[self.oid.into()], |row| {
+            sql::required(row.get::<String>(1)?)
+        })?;
+        Ok(match deferrable.first() {
+            Some(columns) => {
+                let message = format!("the primary key of table {table} is deferrable");
+                Error::invalid(message)
+                    .detail("Within a transaction, several rows may have the same key.")
+                    .hint(format!("Add a unique index that is not: CREATE UNIQUE INDEX ON {table} ({columns})."))
+            }
+            None => Error::invalid(format!("table {table} has no primary key")).hint(format!(
+                "Add one, for instance: ALTER TABLE {table} ADD COLUMN id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY."
+            )),
+        })
     }
 }
 

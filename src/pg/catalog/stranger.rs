@@ -11,7 +11,7 @@ use pgrx::spi::SpiHeapTupleData;
 use super::pipeline::{Pipeline, Relation};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::server::function_owners::SuperusersFunctions;
-use crate::pg::server::role::{LocalSettings, role_name, table_owner};
+use crate::pg::server::role::{LocalSettings, by_policies, role_name, table_owner};
 use crate::pg::server::sql::{qualified_name, query};
 use crate::pg::server::{prepared, sql};
 
@@ -87,7 +87,7 @@ fn looked_up<T>(
     settings.set(c"search_path", c"pg_catalog, pg_temp");
     // Planned once: the values don't matter, and planning takes ten times as long.
     settings.set(c"plan_cache_mode", c"force_generic_plan");
-    prepared::rows(statement, &[pipeline.into()], read)
+    by_policies(|| prepared::rows(statement, &[pipeline.into()], read))
 }
 
 fn refused(pipeline: &Pipeline) -> Error {

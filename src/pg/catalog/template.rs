@@ -1,6 +1,7 @@
 //! `rag.template`.
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::pg::server::role::as_superuser;
 use crate::pg::server::sql::{self, query};
 use crate::prompt::template::Template;
 
@@ -32,8 +33,9 @@ pub fn content(reference: &str, version: Option<i32>) -> Result<String> {
 /// new version.
 pub fn set(name: &str, content: &str, description: Option<&str>) -> Result<i32> {
     check_name(name)?;
-    Template::parse(name, content)?;
-    sql::changed_rows(query!(template.lock), &[name.into()], |_| Ok(()))?;
+    Template::parse_new(name, content)?;
+    // Nobody else counts versions until the end of the transaction.
+    as_superuser(|| sql::execute(query!(template.lock), &[]))?;
     let statement = query!(template.insert);
     let arguments = [name.into(), content.into(), description.into()];
     let versions = sql::changed_rows(statement, &arguments, |row| sql::required(row.get(1)?))?;

@@ -5,10 +5,12 @@
 
 use pgrx::prelude::*;
 use pgrx::{PgList, PgRelation};
+use serde_json::Value;
 
 use super::operator;
 use super::pipeline::Pipeline;
 use crate::error::{Error, ErrorKind, Result};
+use crate::exact;
 use crate::pg::server::sql::query;
 use crate::pg::server::{prepared, sql};
 
@@ -87,7 +89,7 @@ pub fn content_columns(pipeline: &Pipeline) -> Result<ContentColumns> {
         .hint("Drop the pipeline with rag_drop_pipeline and create it again."));
     }
     let content = metadata.remove(0);
-    let has_title = metadata.first().is_some_and(|column| column.name == TITLE);
+    let has_title = metadata.first().is_some_and(|column| column.bare() == TITLE);
     let title = has_title.then(|| metadata.remove(0));
     Ok(ContentColumns { keys, content, title, metadata })
 }
@@ -181,6 +183,49 @@ pub fn key_names(pipeline: &Pipeline) -> Result<Vec<String>> {
         sql::required(row.get::<String>(1)?)
     })?;
     Ok(columns.iter().take(pipeline.key_columns).map(|name| of_source(name).to_owned()).collect())
+}
+
+/// A key as users write it, one text a column: text itself or, of a composite key, the values of a JSON object of the
+/// names that results show, as strings or as what they are. Fails with an invalid parameter where a column is missing or
+/// there is one too many.
+pub fn key_parts(pipeline: &Pipeline, key: &str) -> Result<Vec<String>> {
+    if pipeline.key_columns == 1 {
+        return Ok(vec![key.to_owned()]);
+    }
+    let names = key_names(pipeline)?;
+    let parts = match exact::read(key) {
+        Ok(Value::Object(members)) if members.len() == names.len() => {
+            names.iter().map(|name| key_part(members.get(name)?)).collect()
+        }
+        _ => None,
+    };
+    parts.ok_or_else(|| {
+        Error::invalid(format!("not a key of pipeline \"{}\": {key}", pipeline.name))
+            .hint(format!("It is a JSON object with {}.", names.join(", ")))
+    })
+}
+
+/// A value of a key as text that PostgreSQL reads as its type; `None` of null, which no key has.
+fn key_part(value: &Value) -> Option<String> {
+    match value {
+        Value::Null => None,
+        Value::String(_) => match exact::text(value) {
+            Some(text) => (!text.contains('\0')).then(|| text.to_owned()),
+            None => exact::number(value),
+        },
+        Value::Array(elements) => {
+            let element = |it: &Value| match (it, key_part(it)?) {
+                (Value::Array(_), list) => Some(list),
+                (_, text) => {
+                    let escaped = text.replace('\\', "\\\\").replace('"', "\\\"");
+                    Some(format!("\"{escaped}\""))
+                }
+            };
+            let elements: Option<Vec<String>> = elements.iter().map(element).collect();
+            Some(format!("{{{}}}", elements?.join(",")))
+        }
+        Value::Bool(_) | Value::Number(_) | Value::Object(_) => Some(exact::written(value)),
+    }
 }
 
 /// The source's name, when the pipeline was made, of the key column that is called `name` here.

@@ -1,11 +1,14 @@
 //! The key of a row as text, read with as little work as possible: this runs for each row.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::CStr;
 use std::io::Write;
 use std::rc::Rc;
 
+use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::prelude::*;
+use pgrx::spi::quote_identifier;
 
 use super::noted;
 use super::plain_text::PlainText;
@@ -23,6 +26,8 @@ pub type SourceKey = Vec<String>;
 thread_local! {
     /// By table and pipeline; emptied whenever the definition of any relation changes.
     static READERS: RefCell<Option<Readers>> = const { RefCell::new(None) };
+    /// The tables with stray triggers that the session has been warned of, and the pipelines of those.
+    static WARNED_OF: RefCell<BTreeSet<(u32, i32)>> = const { RefCell::new(BTreeSet::new()) };
 }
 
 type Readers = BTreeMap<(u32, i32), Rc<KeyReader>>;
@@ -32,8 +37,10 @@ pub struct KeyReader {
     columns: Vec<KeyColumn>,
     /// Whether a type's text depends on settings.
     depends_on_settings: bool,
-    /// Whether the transaction sees the pipeline.
+    /// Whether the transaction sees the pipeline, and the table is of it.
     pub is_known: bool,
+    /// Whether the pipeline is of another table.
+    pub is_stray: bool,
     /// Whether workers do the work of the pipeline.
     pub wakes: bool,
 }
@@ -64,7 +71,7 @@ pub fn reader(table: pg_sys::Oid, id: i32) -> Result<Rc<KeyReader>> {
     let reader = Rc::new(KeyReader::new(table, id)?);
     if has_one_snapshot() {
         noted::follow_transaction();
-    } else if !reader.is_known {
+    } else if !reader.is_known && !reader.is_stray {
         return Ok(reader);
     }
     READERS.with_borrow_mut(|readers| {
@@ -98,7 +105,7 @@ pub fn forget_all() {
 /// The pipeline, if `table` is its source or a partition of it.
 pub fn pipeline_of(table: pg_sys::Oid, id: i32) -> Result<Option<Pipeline>> {
     let Some(pipeline) = as_superuser(|| pipeline::by_id(id))? else { return Ok(None) };
-    if belongs(table, &pipeline)? { Ok(Some(pipeline)) } else { Err(wrong_table(&pipeline)) }
+    Ok(belongs(table, &pipeline)?.then_some(pipeline))
 }
 
 /// Whether `table` is the source of a pipeline or a partition of it.
@@ -113,9 +120,13 @@ pub fn belongs(table: pg_sys::Oid, pipeline: &Pipeline) -> Result<bool> {
 
 impl KeyReader {
     fn new(table: pg_sys::Oid, id: i32) -> Result<KeyReader> {
-        let Some(pipeline) = pipeline_of(table, id)? else {
-            return Ok(KeyReader::of_unknown());
+        let Some(pipeline) = as_superuser(|| pipeline::by_id(id))? else {
+            return Ok(KeyReader::without_pipeline(false));
         };
+        if !belongs(table, &pipeline)? {
+            warn_of_strays(table, id)?;
+            return Ok(KeyReader::without_pipeline(true));
+        }
         let columns = view::key_attributes(&pipeline, table)?;
         let form = |kind| match kind {
             pg_sys::INT2OID => KeyForm::Int2,
@@ -134,15 +145,23 @@ impl KeyReader {
                 .map(|(attribute, kind)| KeyColumn { attribute, form: form(kind) })
                 .collect(),
             is_known: true,
+            is_stray: false,
             wakes: pipeline.refresh.has_workers(),
         })
     }
 
-    fn of_unknown() -> KeyReader {
-        KeyReader { columns: Vec::new(), depends_on_settings: false, is_known: false, wakes: false }
+    fn without_pipeline(is_stray: bool) -> KeyReader {
+        KeyReader {
+            columns: Vec::new(),
+            depends_on_settings: false,
+            is_known: false,
+            is_stray,
+            wakes: false,
+        }
     }
 
-    /// Writes the key of a row; no columns where the pipeline is not known.
+    /// Writes the key of a row; no columns where the pipeline is not known. Whether the row has one: no column of it is
+    /// NULL.
     ///
     /// # Safety
     ///
@@ -152,40 +171,78 @@ impl KeyReader {
         row: pg_sys::HeapTuple,
         columns: pg_sys::TupleDesc,
         key: &mut KeyBuffer,
-    ) {
+    ) -> bool {
         let _plain = self.depends_on_settings.then(PlainText::begin);
         key.clear();
+        let mut is_whole = true;
         for column in &self.columns {
             // SAFETY: by this function's contract.
-            key.add(|bytes| unsafe { column.read(row, columns, bytes) });
+            key.add(|bytes| is_whole &= unsafe { column.read(row, columns, bytes) });
         }
+        is_whole
+    }
+
+    /// The error for a row without a key; `table` is its table.
+    ///
+    /// # Safety
+    ///
+    /// As for [`KeyReader::read`].
+    pub unsafe fn no_key(
+        &self,
+        table: pg_sys::Oid,
+        row: pg_sys::HeapTuple,
+        columns: pg_sys::TupleDesc,
+    ) -> Error {
+        // SAFETY: by this function's contract; the columns are the table's.
+        let column = |column: &KeyColumn| unsafe {
+            let mut is_null = false;
+            pg_sys::heap_getattr(row, column.attribute, columns, &mut is_null);
+            let name = || pg_sys::get_attname(table, column.attribute as pg_sys::AttrNumber, false);
+            is_null.then(|| CStr::from_ptr(name()).to_string_lossy().into_owned())
+        };
+        let column = self.columns.iter().find_map(column).unwrap_or_default();
+        let table = sql::qualified_name(table).unwrap_or_default();
+        let message =
+            format!("column \"{column}\" of {table} is NULL, and a pipeline knows rows by it");
+        Error::new(ErrorKind::NullNotAllowed, message).hint(format!(
+            "Give the row a key. ALTER TABLE {table} ALTER COLUMN {} SET NOT NULL has all rows have one.",
+            quote_identifier(&column)
+        ))
     }
 }
 
 impl KeyColumn {
+    /// Writes the value; whether there is one.
+    ///
     /// # Safety
     ///
     /// As for [`KeyReader::read`].
-    unsafe fn read(&self, row: pg_sys::HeapTuple, columns: pg_sys::TupleDesc, text: &mut Vec<u8>) {
+    unsafe fn read(
+        &self,
+        row: pg_sys::HeapTuple,
+        columns: pg_sys::TupleDesc,
+        text: &mut Vec<u8>,
+    ) -> bool {
         let mut is_null = false;
         // SAFETY: by this function's contract; the form was chosen by the column's type.
         unsafe {
             let value = pg_sys::heap_getattr(row, self.attribute, columns, &mut is_null);
             // Nothing fails that writes to memory.
             let _ = match &self.form {
-                // Key columns are NOT NULL; one whose constraint was dropped has no row to find.
+                // Key columns are NOT NULL when a pipeline is made; a constraint may be dropped later.
                 _ if is_null => Ok(()),
                 KeyForm::Int2 => write!(text, "{}", value.value() as i16),
                 KeyForm::Int4 => write!(text, "{}", value.value() as i32),
                 KeyForm::Int8 => write!(text, "{}", value.value() as i64),
                 KeyForm::Other(function) => {
                     let output = pg_sys::OidOutputFunctionCall(*function, value);
-                    text.extend_from_slice(std::ffi::CStr::from_ptr(output).to_bytes());
+                    text.extend_from_slice(CStr::from_ptr(output).to_bytes());
                     pg_sys::pfree(output.cast());
                     Ok(())
                 }
             };
         }
+        !is_null
     }
 }
 
@@ -196,7 +253,21 @@ fn output_function(kind: pg_sys::Oid) -> pg_sys::Oid {
     function
 }
 
-fn wrong_table(pipeline: &Pipeline) -> Error {
-    let message = format!("pipeline \"{}\" does not belong to this table", pipeline.name);
-    Error::new(ErrorKind::WrongObjectType, message)
+/// Says once in a session that triggers of a table are of a pipeline of another one, as those that came with a dump of this
+/// table alone may be. Nothing is lost without them. The pipeline is not named: the caller may not see it.
+fn warn_of_strays(table: pg_sys::Oid, id: i32) -> Result<()> {
+    if !WARNED_OF.with_borrow_mut(|warned_of| warned_of.insert((table.to_u32(), id))) {
+        return Ok(());
+    }
+    let arguments = [table.into(), format!("{id}\\000").into()];
+    let drops =
+        sql::rows(query!(trigger.drops), &arguments, |row| sql::required(row.get::<String>(1)?))?;
+    let table = sql::qualified_name(table).unwrap_or_default();
+    let message =
+        format!("triggers of {table} are of pipeline number {id}, which is of another table");
+    ErrorReport::new(PgSqlErrorCode::ERRCODE_WARNING, message, "pg_rag")
+        .set_detail("They do nothing.")
+        .set_hint(format!("If they came with a dump of this table: {};", drops.join("; ")))
+        .report(PgLogLevel::WARNING);
+    Ok(())
 }

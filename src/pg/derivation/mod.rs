@@ -40,7 +40,7 @@ use crate::pg::catalog::pipeline::{self, Pipeline, RefreshMode};
 use crate::pg::catalog::template;
 use crate::pg::catalog::view::content_columns;
 use crate::pg::ragd::llm::Llm;
-use crate::pg::server::{guc, sql};
+use crate::pg::server::sql;
 use crate::prompt::messages::Message;
 use crate::representation::RepresentOptions;
 
@@ -246,14 +246,18 @@ fn loaded(
     })
 }
 
-/// An error where a pipeline, or its successor, is to be refreshed in a way in which nothing can be derived
-/// from its chunks.
-pub fn check_new_refresh(pipeline: &Pipeline, refresh: Option<RefreshMode>) -> Result<()> {
+/// An error where a pipeline, or its successor, is to be refreshed in a way in which what is derived from its chunks, but
+/// for what is `dropped`, cannot be.
+pub fn check_new_refresh(
+    pipeline: &Pipeline,
+    refresh: Option<RefreshMode>,
+    dropped: &[DerivationKind],
+) -> Result<()> {
     let Some(refresh) = refresh else { return Ok(()) };
     let successor = pipeline::successor(pipeline.id)?.map(|it| it.id);
     for id in [pipeline.id].into_iter().chain(successor) {
-        let written = derivation::all(id)?.into_iter().filter(|it| it.kind.is_written());
-        for stored in written {
+        let stays = |kind: DerivationKind| kind.is_written() && !dropped.contains(&kind);
+        for stored in derivation::all(id)?.into_iter().filter(|it| stays(it.kind)) {
             check_refresh(stored.kind, refresh)?;
         }
     }
@@ -284,12 +288,11 @@ fn writer_named(
     example: &str,
 ) -> Result<String> {
     template::find(template)?;
-    let llm = llm.unwrap_or_else(guc::llm);
-    let asked = Llm::named(&llm)?;
+    let asked = Llm::or_default(llm.as_deref())?;
     asked.provider_for(option_name(kind)).map_err(|error| {
         error.hint(format!("Name a foreign server of the wrapper rag_llm: {example}."))
     })?;
-    Ok(llm)
+    Ok(asked.name().to_owned())
 }
 
 /// The option of a pipeline that asks for a derivation, as users write it.

@@ -5,7 +5,7 @@ use pgrx::prelude::*;
 
 use crate::pg::question::request::{QuestionRequest, TracedAnswer};
 use crate::pg::server::error::OrReport;
-use crate::pg::server::json::Jsonb;
+use crate::pg::server::json::{ExactJsonb, Jsonb};
 use crate::request::QuestionArguments;
 
 #[pg_extern(sql = false)]
@@ -16,11 +16,11 @@ fn rag_answer(
     strategy: Option<&str>,
     k: Option<i32>,
     mode: Option<&str>,
-    filter: Option<Jsonb>,
+    filter: Option<ExactJsonb>,
     llm: Option<&str>,
     options: Option<Jsonb>,
 ) -> Option<String> {
-    let filter = filter.map(|Jsonb(filter)| filter);
+    let filter = filter.map(|ExactJsonb(filter)| filter);
     let arguments =
         QuestionArguments { k, mode, filter, llm, strategy, ..QuestionArguments::default() };
     let request = QuestionRequest { pipeline, arguments, options, conditions: None };
@@ -35,7 +35,7 @@ fn rag_answer_details(
     strategy: Option<&str>,
     k: Option<i32>,
     mode: Option<&str>,
-    filter: Option<Jsonb>,
+    filter: Option<ExactJsonb>,
     llm: Option<&str>,
     options: Option<Jsonb>,
 ) -> TableIterator<
@@ -54,7 +54,7 @@ fn rag_answer_details(
         name!(pipeline, String),
     ),
 > {
-    let filter = filter.map(|Jsonb(filter)| filter);
+    let filter = filter.map(|ExactJsonb(filter)| filter);
     let arguments =
         QuestionArguments { k, mode, filter, llm, strategy, ..QuestionArguments::default() };
     let request = QuestionRequest { pipeline, arguments, options, conditions: None };
@@ -77,11 +77,11 @@ fn rag_prompt(
     strategy: Option<&str>,
     k: Option<i32>,
     mode: Option<&str>,
-    filter: Option<Jsonb>,
+    filter: Option<ExactJsonb>,
     llm: Option<&str>,
     options: Option<Jsonb>,
 ) -> TableIterator<'static, (name!(role, String), name!(content, String))> {
-    let filter = filter.map(|Jsonb(filter)| filter);
+    let filter = filter.map(|ExactJsonb(filter)| filter);
     let arguments =
         QuestionArguments { k, mode, filter, llm, strategy, ..QuestionArguments::default() };
     let request = QuestionRequest { pipeline, arguments, options, conditions: None };

@@ -4,7 +4,7 @@ use pgrx::prelude::*;
 
 use crate::pg::question::request::QuestionRequest;
 use crate::pg::server::error::OrReport;
-use crate::pg::server::json::Jsonb;
+use crate::pg::server::json::{ExactJsonb, Jsonb};
 use crate::request::QuestionArguments;
 
 #[pg_extern(sql = false)]
@@ -15,11 +15,11 @@ fn rag_answer_stream(
     strategy: Option<&str>,
     k: Option<i32>,
     mode: Option<&str>,
-    filter: Option<Jsonb>,
+    filter: Option<ExactJsonb>,
     llm: Option<&str>,
     options: Option<Jsonb>,
 ) -> SetOfIterator<'static, String> {
-    let filter = filter.map(|Jsonb(filter)| filter);
+    let filter = filter.map(|ExactJsonb(filter)| filter);
     let arguments =
         QuestionArguments { k, mode, filter, llm, strategy, ..QuestionArguments::default() };
     let request = QuestionRequest { pipeline, arguments, options, conditions: None };

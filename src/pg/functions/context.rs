@@ -6,7 +6,7 @@ use crate::context::Reading;
 use crate::error::Result;
 use crate::pg::question::request::QuestionRequest;
 use crate::pg::server::error::OrReport;
-use crate::pg::server::json::{Jsonb, JsonbText};
+use crate::pg::server::json::{ExactJsonb, Jsonb, JsonbText};
 use crate::request::QuestionArguments;
 
 type ContextRow = (
@@ -30,7 +30,7 @@ fn rag_context(
     pipeline: Option<&str>,
     k: Option<i32>,
     mode: Option<&str>,
-    filter: Option<Jsonb>,
+    filter: Option<ExactJsonb>,
     llm: Option<&str>,
     options: Option<Jsonb>,
 ) -> TableIterator<
@@ -49,7 +49,7 @@ fn rag_context(
         name!(pipeline, Option<String>),
     ),
 > {
-    let filter = filter.map(|Jsonb(filter)| filter);
+    let filter = filter.map(|ExactJsonb(filter)| filter);
     let arguments = QuestionArguments { k, mode, filter, llm, ..QuestionArguments::default() };
     let request = QuestionRequest { pipeline, arguments, options, conditions: None };
     TableIterator::new(rows(request, question).or_report())

@@ -13,7 +13,8 @@ use crate::eval::summary::Figure;
 use crate::pg::catalog::{eval_floor, evaluation};
 use crate::pg::evaluate::{EvalReport, EvalRequest, Evaluation, read};
 use crate::pg::server::error::OrReport;
-use crate::pg::server::json::Jsonb;
+use crate::pg::server::interval;
+use crate::pg::server::json::{ExactJsonb, Jsonb};
 use crate::pg::server::options::present;
 use crate::pg::server::sql;
 
@@ -67,7 +68,7 @@ fn row(figure: &Figure, names: &[String]) -> EvalRow {
 }
 
 #[pg_extern(sql = false)]
-fn rag_eval_load(eval_set: Option<&str>, data: Option<Jsonb>) -> i32 {
+fn rag_eval_load(eval_set: Option<&str>, data: Option<ExactJsonb>) -> i32 {
     let data = data.map(|json| json.0);
     read::from_json(eval_set, data.as_ref()).or_report() as i32
 }
@@ -93,7 +94,8 @@ fn rag_eval_delete(eval_set: Option<&str>, label: Option<&str>, if_exists: Optio
 #[pg_extern(sql = false)]
 fn rag_eval_purge(older_than: Option<Interval>, eval_set: Option<&str>) -> i64 {
     sql::refuse_if_read_only(c"rag_eval_purge()");
-    present("older_than", older_than).and_then(|age| evaluation::purge(age, eval_set)).or_report()
+    let older_than = present("older_than", older_than).and_then(interval::age);
+    older_than.and_then(|age| evaluation::purge(age, eval_set)).or_report()
 }
 
 #[pg_extern(sql = false)]

@@ -12,7 +12,9 @@ use pgrx::spi::quote_identifier;
 use crate::error::Result;
 use crate::pg::catalog::pipeline::{self, Pipeline};
 use crate::pg::changes::{intake, noted};
+use crate::pg::pipeline::readers::Revocation;
 use crate::pg::pipeline::remake::{self, TableAlteration};
+use crate::pg::pipeline::table_change::TableChange;
 use crate::pg::pipeline::{create, schema, shards, triggers};
 use crate::pg::server::error::OrReport;
 use crate::pg::server::role::{Acting, SUPERUSER};
@@ -33,8 +35,28 @@ fn rag_forget_dropped() {
 }
 
 #[pg_extern(sql = false)]
-fn rag_follow_source() {
-    follow_source().or_report();
+fn rag_follow_source(fcinfo: pg_sys::FunctionCallInfo) {
+    // SAFETY: of a function that is being called; the parse tree is that of the statement.
+    let (revocation, change) = unsafe {
+        let statement = statement(fcinfo);
+        let change = statement.map(|it| TableChange::of(it)).unwrap_or_default();
+        (statement.and_then(|it| Revocation::of(it)), change)
+    };
+    follow_source(revocation, &change).or_report();
+}
+
+/// The parse tree of the statement that has an event trigger called.
+///
+/// # Safety
+///
+/// `fcinfo` is the call of a function.
+unsafe fn statement(fcinfo: pg_sys::FunctionCallInfo) -> Option<*const pg_sys::Node> {
+    // SAFETY: by this function's contract; a node is read after its tag has been looked at.
+    unsafe {
+        let data = (*fcinfo).context.cast::<pg_sys::EventTriggerData>();
+        let is_event = !data.is_null() && (*data).type_ == pg_sys::NodeTag::T_EventTriggerData;
+        is_event.then(|| (*data).parsetree.cast_const()).filter(|tree| !tree.is_null())
+    }
 }
 
 /// What the ALTER TABLE ahead of an event trigger is about to do to columns; `None` where it leaves
@@ -46,13 +68,9 @@ fn rag_follow_source() {
 unsafe fn altered_columns(fcinfo: pg_sys::FunctionCallInfo) -> Option<TableAlteration> {
     // SAFETY: by this function's contract; nodes are read after their tag has been looked at.
     unsafe {
-        let data = (*fcinfo).context.cast::<pg_sys::EventTriggerData>();
-        if data.is_null() || (*data).type_ != pg_sys::NodeTag::T_EventTriggerData {
-            return None;
-        }
-        let statement = (*data).parsetree;
+        let statement = statement(fcinfo)?;
         // ALTER TABLE RENAME has the same tag.
-        if statement.is_null() || (*statement).type_ != pg_sys::NodeTag::T_AlterTableStmt {
+        if (*statement).type_ != pg_sys::NodeTag::T_AlterTableStmt {
             return None;
         }
         let statement = &*statement.cast::<pg_sys::AlterTableStmt>();
@@ -210,26 +228,52 @@ fn may_own(pipeline: &Pipeline, owner: &str) -> Result<bool> {
     Ok(false)
 }
 
-fn follow_source() -> Result<()> {
+/// Has pipelines see to partitions that have come or gone.
+fn follow_partitions(is_restored: bool) -> Result<()> {
+    for (id, has_other_rows) in altered()? {
+        let Some(pipeline) = pipeline::by_id(id)? else { continue };
+        match is_restored {
+            true => triggers::cover_restored_partitions(&pipeline)?,
+            false => triggers::cover_partitions(&pipeline)?,
+        }
+        triggers::uncover_detached(&pipeline)?;
+        if has_other_rows {
+            intake::leave(id, intake::ChangeKind::Missing)?;
+            noted::wake_at_commit();
+        }
+    }
+    Ok(())
+}
+
+/// Whether the session restores a dump, by its own settings, as `rag.is_being_restored` has it.
+fn is_being_restored() -> bool {
+    // SAFETY: variables of the session.
+    unsafe { !pg_sys::row_security && !pg_sys::check_function_bodies }
+}
+
+fn follow_source(revocation: Option<Revocation>, change: &TableChange) -> Result<()> {
     if triggers::are_being_made() {
         return Ok(());
     }
+    let is_restored = is_being_restored();
     let _acting = Acting::as_role(SUPERUSER);
+    if intake::table(c"pipeline").is_some() {
+        revocation.map_or(Ok(()), Revocation::follow)?;
+    }
     remake::end(tables_altered)?;
+    // Now that each pipeline has its content view again.
+    if intake::table(c"pipeline").is_some() {
+        change.follow()?;
+    }
     for (id, owner) in given()? {
         let Some(pipeline) = pipeline::by_id(id)? else { continue };
         if may_own(&pipeline, &owner)? {
             create::give_to(&pipeline, &quote_identifier(&owner))?;
         }
     }
-    for (id, has_other_rows) in altered()? {
-        let Some(pipeline) = pipeline::by_id(id)? else { continue };
-        triggers::cover_partitions(&pipeline)?;
-        triggers::uncover_detached(&pipeline)?;
-        if has_other_rows {
-            intake::leave(id, intake::ChangeKind::Missing)?;
-            noted::wake_at_commit();
-        }
+    // A dump has the triggers of partitions, too. Its settings stay in a session that goes on after it.
+    if !is_restored || change.moves_partitions {
+        follow_partitions(is_restored)?;
     }
     match intake::table(c"shard") {
         Some(_) => shards::follow_grants(),

@@ -10,7 +10,7 @@ use crate::pg::ragd::llm::Llm;
 use crate::pg::server::error::OrReport;
 use crate::pg::server::json::Jsonb;
 use crate::pg::server::options;
-use crate::prompt::sampling::{SamplingOptions, SamplingPreset};
+use crate::prompt::sampling::{SamplingOptions, SamplingPreset, check_max_tokens};
 use crate::protocol::{GenerateRequest, Message};
 
 #[derive(Deserialize, Default)]
@@ -61,6 +61,7 @@ fn rag_generate(
 fn write(llm: Llm, messages: Vec<Message>, options: GenerateOptions) -> Result<String> {
     let sampling = options.sampling().parameters("")?;
     let GenerateOptions { max_tokens, schema, .. } = options;
+    check_max_tokens("", max_tokens)?;
     let schema = schema.map(|schema| schema.to_string());
     let provider = llm
         .provider_for("rag_generate")

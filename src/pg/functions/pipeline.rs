@@ -207,24 +207,27 @@ fn alter(
         return Err(chunks_are_elsewhere(pipeline));
     }
     alter_shards(pipeline, given.shards.as_deref())?;
-    derivation::check_new_refresh(pipeline, wanted.refresh)?;
-    derivation::table::lock_before(pipeline, &given.dropped()?, wanted.needs_new_chunks())?;
-    // Before a successor is made, which is to have the same.
+    let dropped = given.dropped()?;
+    derivation::check_new_refresh(pipeline, wanted.refresh, &dropped)?;
+    derivation::table::lock_before(pipeline, &dropped, wanted.needs_new_chunks())?;
+    // Before a successor is made, which is to have the same; and as the chunks are to be refreshed from now on.
+    let refresh = wanted.refresh.unwrap_or(pipeline.refresh);
+    let refreshed = &Pipeline { refresh, ..pipeline.clone() };
     if let Some(option) = represent {
-        representations::alter(pipeline, option)?;
+        representations::alter(refreshed, option)?;
     }
     // Communities are made of the graph: they go before it, and come behind it.
     for option in communities.iter().filter(|it| !it.is_object()) {
-        communities::alter(pipeline, option)?;
+        communities::alter(refreshed, option)?;
     }
     if let Some(option) = graph {
-        mentions::alter(pipeline, option)?;
+        mentions::alter(refreshed, option)?;
     }
     for option in communities.iter().filter(|it| it.is_object()) {
-        communities::alter(pipeline, option)?;
+        communities::alter(refreshed, option)?;
     }
     if let Some(option) = tree {
-        tree::option::alter(pipeline, option)?;
+        tree::option::alter(refreshed, option)?;
     }
     if let Some(defaults) = defaults {
         defaults::store(pipeline, defaults)?;

@@ -9,7 +9,6 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::derivation;
 use crate::pg::catalog::pipeline::{self, Pipeline, RefreshMode, owned};
 use crate::pg::catalog::view;
-use crate::pg::changes::keys::SourceKey;
 use crate::pg::changes::noted;
 use crate::pg::ingest::batch::{Runner, RunnerStep};
 use crate::pg::ingest::fill::FillProgress;
@@ -199,27 +198,8 @@ fn has_pending(name: &str, time: TimestampWithTimeZone) -> Result<bool> {
 }
 
 fn retry(pipeline: &Pipeline, key: Option<&str>) -> Result<i64> {
-    let key = key.map(|key| parts(pipeline, key)).transpose()?;
+    let key = key.map(|key| view::key_parts(pipeline, key)).transpose()?;
     as_superuser(|| queue::retry(pipeline.id, key))
-}
-
-/// A key as users write it: text, or of a composite key a JSON object.
-fn parts(pipeline: &Pipeline, key: &str) -> Result<SourceKey> {
-    if pipeline.key_columns == 1 {
-        return Ok(vec![key.to_owned()]);
-    }
-    let names = view::key_names(pipeline)?;
-    let wrong = || {
-        Error::invalid(format!("not a key of pipeline \"{}\": {key}", pipeline.name))
-            .hint(format!("It is a JSON object with {}.", names.join(", ")))
-    };
-    let object: serde_json::Map<String, serde_json::Value> =
-        serde_json::from_str(key).map_err(|_| wrong())?;
-    let part = |name: &String| match object.get(name)? {
-        serde_json::Value::String(text) => Some(text.clone()),
-        other => Some(other.to_string()),
-    };
-    names.iter().map(part).collect::<Option<SourceKey>>().ok_or_else(wrong)
 }
 
 /// Does all there is to do now, each batch in transactions of its own.

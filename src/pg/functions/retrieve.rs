@@ -4,7 +4,7 @@ use pgrx::prelude::*;
 
 use crate::pg::question::request::QuestionRequest;
 use crate::pg::server::error::OrReport;
-use crate::pg::server::json::{Jsonb, JsonbText};
+use crate::pg::server::json::{ExactJsonb, Jsonb, JsonbText};
 use crate::pg::server::vector::Vector;
 use crate::request::QuestionArguments;
 use crate::retrieve::Passage;
@@ -37,7 +37,7 @@ fn rag_retrieve(
     pipeline: Option<&str>,
     k: Option<i32>,
     mode: Option<&str>,
-    filter: Option<Jsonb>,
+    filter: Option<ExactJsonb>,
     rewrite: Option<&str>,
     rerank: Option<&str>,
     options: Option<Jsonb>,
@@ -62,7 +62,7 @@ fn rag_retrieve(
         name!(via, Option<Vec<String>>),
     ),
 > {
-    let filter = filter.map(|Jsonb(filter)| filter);
+    let filter = filter.map(|ExactJsonb(filter)| filter);
     let arguments =
         QuestionArguments { k, mode, filter, rewrite, rerank, ..QuestionArguments::default() };
     let request = QuestionRequest { pipeline, arguments, options, conditions: None };
@@ -97,7 +97,7 @@ fn rag_retrieve_batch(
     pipeline: Option<&str>,
     k: Option<i32>,
     mode: Option<&str>,
-    filter: Option<Jsonb>,
+    filter: Option<ExactJsonb>,
     rewrite: Option<&str>,
     rerank: Option<&str>,
     options: Option<Jsonb>,
@@ -122,7 +122,7 @@ fn rag_retrieve_batch(
         name!(via, Option<Vec<String>>),
     ),
 > {
-    let filter = filter.map(|Jsonb(filter)| filter);
+    let filter = filter.map(|ExactJsonb(filter)| filter);
     let arguments =
         QuestionArguments { k, mode, filter, rewrite, rerank, ..QuestionArguments::default() };
     let request = QuestionRequest { pipeline, arguments, options, conditions: None };

@@ -8,7 +8,8 @@ use crate::pg::question::request::QuestionRequest;
 use crate::pg::question::trace_log;
 use crate::pg::ragd::trace::TraceStep;
 use crate::pg::server::error::OrReport;
-use crate::pg::server::json::Jsonb;
+use crate::pg::server::interval;
+use crate::pg::server::json::{ExactJsonb, Jsonb};
 use crate::pg::server::options::present;
 use crate::pg::server::sql;
 use crate::request::QuestionArguments;
@@ -23,7 +24,7 @@ fn rag_explain(
     strategy: Option<&str>,
     k: Option<i32>,
     mode: Option<&str>,
-    filter: Option<Jsonb>,
+    filter: Option<ExactJsonb>,
     llm: Option<&str>,
     options: Option<Jsonb>,
 ) -> TableIterator<
@@ -38,7 +39,7 @@ fn rag_explain(
         name!(cost, Option<AnyNumeric>),
     ),
 > {
-    let filter = filter.map(|Jsonb(filter)| filter);
+    let filter = filter.map(|ExactJsonb(filter)| filter);
     let arguments =
         QuestionArguments { k, mode, filter, llm, strategy, ..QuestionArguments::default() };
     let request = QuestionRequest { pipeline, arguments, options, conditions: None };
@@ -78,7 +79,7 @@ fn rag_feedback(trace_id: Option<Uuid>, score: Option<f32>, comment: Option<&str
 #[pg_extern(sql = false)]
 fn rag_trace_purge(older_than: Interval) -> i64 {
     sql::refuse_if_read_only(c"rag_trace_purge()");
-    trace_log::purge(older_than).or_report()
+    interval::age(older_than).and_then(trace_log::purge).or_report()
 }
 
 #[pg_extern(sql = false)]

@@ -46,7 +46,7 @@ fn add_found(
     query: impl Fn(&SqlStore<'_>) -> String,
 ) -> Result<()> {
     let query = as_owner(pipeline, || SqlStore::of(pipeline).map(|store| query(&store)))?;
-    sql::connect(|client| {
+    sql::connect(&query, |client| {
         let mut cursor =
             as_owner(pipeline, || client.try_open_cursor_mut(&query, &[]).map_err(spi_failed))?;
         loop {

@@ -9,11 +9,11 @@ use super::chunk_namer::ChunkNamer;
 use super::chunk_store::SqlStore;
 use super::lease_renewal::LeaseWatch;
 use crate::chunk::ChunkingMethod;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::parse::ParseOptions;
 use crate::pg::catalog::activity::BatchWork;
 use crate::pg::catalog::model;
-use crate::pg::catalog::pipeline::Pipeline;
+use crate::pg::catalog::pipeline::{Pipeline, RefreshMode};
 use crate::pg::catalog::relation::index_vectors;
 use crate::pg::catalog::view::ViewColumn;
 use crate::pg::changes::keys::SourceKey;
@@ -42,7 +42,7 @@ pub fn fill(pipeline: &Pipeline) -> Result<BatchWork> {
     let mut ingestion = Ingestion::of(pipeline, Lane::Bulk)?;
     let query = ingestion.store.all_keys();
     let mut progress = FillProgress::start(&pipeline.name);
-    sql::connect(|client| {
+    sql::connect(&query, |client| {
         let mut cursor = client.try_open_cursor_mut(&query, &[]).map_err(spi_failed)?;
         loop {
             let rows = cursor.fetch(ROWS_A_BATCH as i64).map_err(spi_failed)?;
@@ -51,10 +51,23 @@ pub fn fill(pipeline: &Pipeline) -> Result<BatchWork> {
             if keys.is_empty() {
                 return Ok::<_, Error>(());
             }
-            ingestion.run(&keys, &mut progress)?;
+            let done = ingestion.run(&keys, &mut progress);
+            done.map_err(|error| without_document(error, pipeline))?;
         }
     })?;
     Ok(BatchWork { seconds: begun.elapsed().as_secs_f64(), ..ingestion.work })
+}
+
+/// Says how the other rows of a new pipeline get in where the document of one cannot be read.
+fn without_document(error: Error, pipeline: &Pipeline) -> Error {
+    let is_document =
+        matches!(error.kind(), ErrorKind::DocumentUnreadable | ErrorKind::DocumentLimit);
+    if !is_document || pipeline.refresh != RefreshMode::Async {
+        return error;
+    }
+    let way = "With options => '{\"backfill\": \"background\"}' workers embed the rows, and one that cannot be read stays in rag.dead_letter.";
+    let hint = error.hint_text().map_or(way.to_owned(), |known| format!("{known} {way}"));
+    error.hint(hint)
 }
 
 /// Rows of a source and bytes of their content; no more than `most` rows are looked at.

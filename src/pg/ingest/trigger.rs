@@ -48,22 +48,30 @@ fn capture(data: &pg_sys::TriggerData) -> Result<()> {
     let table = unsafe { &*data.tg_relation };
     let reader = keys::reader(table.rd_id, id)?;
     if !reader.is_known {
-        if has_one_snapshot() {
+        if has_one_snapshot() && !reader.is_stray {
             noted::unknown(id);
         }
         return Ok(());
     }
     let (mut old, mut new) = KEYS.take();
     // SAFETY: the tuples are of that table.
-    unsafe { reader.read(data.tg_trigtuple, table.rd_att, &mut old) };
+    let had_key = unsafe { reader.read(data.tg_trigtuple, table.rd_att, &mut old) };
     if has(pg_sys::TRIGGER_EVENT_UPDATE) {
         // SAFETY: as above.
-        unsafe { reader.read(data.tg_newtuple, table.rd_att, &mut new) };
-        if old.key() != new.key() {
+        if !unsafe { reader.read(data.tg_newtuple, table.rd_att, &mut new) } {
+            // SAFETY: as above.
+            return Err(unsafe { reader.no_key(table.rd_id, data.tg_newtuple, table.rd_att) });
+        }
+        if !had_key || old.key() != new.key() {
             noted::key(id, new.key(), reader.wakes);
         }
+    } else if !had_key && has(pg_sys::TRIGGER_EVENT_INSERT) {
+        // SAFETY: as above.
+        return Err(unsafe { reader.no_key(table.rd_id, data.tg_trigtuple, table.rd_att) });
     }
-    noted::key(id, old.key(), reader.wakes);
+    if had_key {
+        noted::key(id, old.key(), reader.wakes);
+    }
     KEYS.set((old, new));
     Ok(())
 }
@@ -116,11 +124,12 @@ fn ingest_noted(data: &pg_sys::TriggerData, id: i32) -> Result<()> {
     if !noted::has_keys(id) {
         return Ok(());
     }
+    // A trigger of another table's pipeline leaves that one's keys alone.
+    let Some(pipeline) = find(data, id)? else { return Ok(()) };
     // A worker that has read such a row before may yet store what it was. And an older snapshot may show
     // the row that had the key before, which has been deleted since.
     let others_are_at_work = has_one_snapshot() || as_superuser(|| queue::has_any(id))?;
     let keys = noted::take(id, others_are_at_work);
-    let Some(pipeline) = find(data, id)? else { return Ok(()) };
     as_owner(&pipeline, || fill::refresh(&pipeline, &keys))
 }
 

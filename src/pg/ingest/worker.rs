@@ -35,6 +35,7 @@ const MUCH: u32 = 2;
 /// pipelines behind it, and if it is in a deadlock with a session, it is the one that finds out.
 const SETTINGS: &[(&CStr, &CStr)] = &[
     (c"search_path", c"pg_catalog, pg_temp"),
+    (c"row_security", c"on"),
     (c"synchronous_commit", c"off"),
     (c"default_transaction_read_only", c"off"),
     (c"default_transaction_isolation", c"read committed"),

@@ -19,13 +19,13 @@ use crate::pg::server::sql::{query, render};
 pub struct Expression {
     /// An expression over the source's columns.
     pub sql: String,
-    /// "text", or "bytea" of a column that holds files.
+    /// The type of text, or of a column that holds files; with its schema, since a table can be made under any search path.
     pub sql_type: &'static str,
 }
 
 impl Expression {
     fn text(sql: String) -> Self {
-        Expression { sql, sql_type: "text" }
+        Expression { sql, sql_type: "pg_catalog.text" }
     }
 }
 
@@ -33,7 +33,7 @@ impl Expression {
 pub fn expression(source: &SourceTable, content: &str) -> Result<Expression> {
     match source.column(content) {
         Some(column) if column.sql_type == "bytea" => {
-            Ok(Expression { sql: quote_identifier(content), sql_type: "bytea" })
+            Ok(Expression { sql: quote_identifier(content), sql_type: "pg_catalog.bytea" })
         }
         _ => text_expression(source, "content", content),
     }
@@ -107,7 +107,7 @@ fn shown(pipeline: &Pipeline, source: &SourceTable, place: usize) -> Result<Expr
         let is_file = pg_sys::exprType(content) == pg_sys::BYTEAOID;
         Ok(Expression {
             sql: CStr::from_ptr(text).to_string_lossy().into_owned(),
-            sql_type: if is_file { "bytea" } else { "text" },
+            sql_type: if is_file { "pg_catalog.bytea" } else { "pg_catalog.text" },
         })
     }
 }

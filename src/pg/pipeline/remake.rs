@@ -67,7 +67,12 @@ struct Detached {
     /// Columns that are read, other than metadata, and their types before; none where an expression
     /// makes their values.
     read: Vec<(String, Option<bool>)>,
+    /// Those of them that hold no files before.
+    without_files: Vec<String>,
 }
+
+/// The type of a column whose values are files.
+const FILES: &str = "bytea";
 
 thread_local! {
     static DETACHED: RefCell<Vec<Detached>> = const { RefCell::new(Vec::new()) };
@@ -155,7 +160,11 @@ impl Detached {
             let is_converted = alteration.converted.contains(&name);
             (name, (!is_converted).then_some(is_text))
         };
-        let read = read.into_iter().filter(is_content).map(text_before).collect();
+        let read: Vec<String> = read.into_iter().filter(is_content).collect();
+        let has_files =
+            |name: &String| source.column(name).is_some_and(|column| column.sql_type == FILES);
+        let without_files = read.iter().filter(|name| !has_files(name)).cloned().collect();
+        let read = read.into_iter().map(text_before).collect();
         let (kept, gone): (Vec<_>, Vec<_>) =
             metadata.into_iter().partition(|column| !alteration.dropped.contains(&column.source));
         let retyped = kept.iter().filter(|column| alteration.retyped.contains(&column.source));
@@ -170,6 +179,7 @@ impl Detached {
             dropped: gone.into_iter().map(|column| column.here).collect(),
             retyped,
             read,
+            without_files,
             metadata: kept,
             pipeline,
         };
@@ -188,6 +198,7 @@ impl Detached {
     /// Makes it anew, and has chunks and queue follow.
     fn put_back(self) -> Result<()> {
         let source = SourceTable::describe(self.pipeline.source.oid)?;
+        self.check_is_text(&source)?;
         let owner = quote_identifier(&source.owner);
         let name = &self.pipeline.content_view.sql;
         let statement = self.content_view(&source);
@@ -213,6 +224,18 @@ impl Detached {
             noted::wake_at_commit();
         }
         Ok(())
+    }
+
+    /// An error where the content would show the bytes of what has become a file, in digits.
+    fn check_is_text(&self, source: &SourceTable) -> Result<()> {
+        let is_file =
+            |name: &&String| source.column(name).is_some_and(|column| column.sql_type == FILES);
+        let Some(column) = self.without_files.iter().find(is_file) else { return Ok(()) };
+        let of = &self.pipeline.name;
+        let message = format!(
+            "the content of pipeline \"{of}\" is made of the text of column \"{column}\", which would have type {FILES}"
+        );
+        Err(Error::new(ErrorKind::NotInState, message).hint(other_content(of)))
     }
 
     fn content_view(&self, source: &SourceTable) -> String {
@@ -281,7 +304,7 @@ impl Detached {
     fn type_now<'a>(&self, source: &'a SourceTable, here: &ViewColumn) -> &'a str {
         let named = self.metadata.iter().find(|column| column.here.name == here.name);
         let column = named.and_then(|column| source.column(&column.source));
-        column.map_or("text", |column| column.sql_type.as_str())
+        column.map_or("pg_catalog.text", |column| column.sql_type.as_str())
     }
 
     fn create_view(&self, source: &SourceTable) -> Result<()> {

@@ -11,6 +11,7 @@ use super::comment;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::pipeline::{Pipeline, RefreshMode};
 use crate::pg::catalog::view;
+use crate::pg::server::role::as_superuser;
 use crate::pg::server::sql::{self, query, render};
 
 /// A trigger of a pipeline.
@@ -72,6 +73,7 @@ pub fn are_being_made() -> bool {
 /// Makes all triggers of a pipeline on its source.
 pub fn create(pipeline: &Pipeline) -> Result<()> {
     let _being_made = BeingMade::new();
+    drop_strays(pipeline)?;
     for trigger in &TRIGGERS {
         create_one(pipeline, trigger, &pipeline.source.sql, &[])?;
     }
@@ -128,6 +130,13 @@ pub fn cover_partitions(pipeline: &Pipeline) -> Result<()> {
     uncovered.iter().try_for_each(|table| create_one(pipeline, &TRUNCATE, table, &[]))
 }
 
+/// Has each partition say when it is truncated, by a trigger that has another name than those of a dump which is perhaps
+/// just being restored.
+pub fn cover_restored_partitions(pipeline: &Pipeline) -> Result<()> {
+    let generation = pipeline.generation + 1;
+    cover_partitions(&Pipeline { generation, ..pipeline.clone() })
+}
+
 /// Has tables that were partitions, and are no more, say nothing.
 pub fn uncover_detached(pipeline: &Pipeline) -> Result<()> {
     let statement = query!(trigger.outside);
@@ -154,11 +163,35 @@ fn drop_one(pipeline: &Pipeline, trigger: &CaptureTrigger) -> Result<()> {
     drop_found(query!(trigger.of), &[argument(pipeline).into(), trigger.kind.into()])
 }
 
+/// Drops triggers on the source, and on its partitions, that call `rag.capture` for a pipeline which is not there, or is of
+/// another table. They came with a dump of the table alone, and may have the names that are to be given now, or the number
+/// of the pipeline.
+fn drop_strays(pipeline: &Pipeline) -> Result<()> {
+    let arguments = [pipeline.source.oid.into(), argument(pipeline).into()];
+    // The caller may not see all pipelines of which triggers are.
+    let strays = as_superuser(|| found(query!(trigger.strays), &arguments))?;
+    drop_all_of(&strays)?;
+    if !strays.is_empty() {
+        let names: Vec<&str> = strays.iter().map(|(name, _)| name.as_str()).collect();
+        let (source, names) = (&pipeline.source.sql, names.join(", "));
+        notice!("triggers of {source} that were of no pipeline of it are dropped: {names}");
+    }
+    Ok(())
+}
+
 /// Drops the triggers that a statement finds, with their tables.
 fn drop_found(statement: &str, arguments: &[DatumWithOid<'_>]) -> Result<()> {
-    let found = sql::rows(statement, arguments, |row| {
+    drop_all_of(&found(statement, arguments)?)
+}
+
+/// The triggers that a statement finds, and their tables, quoted.
+fn found(statement: &str, arguments: &[DatumWithOid<'_>]) -> Result<Vec<(String, String)>> {
+    sql::rows(statement, arguments, |row| {
         Ok((sql::required(row.get::<String>(1)?)?, sql::required(row.get::<String>(2)?)?))
-    })?;
+    })
+}
+
+fn drop_all_of(found: &[(String, String)]) -> Result<()> {
     found.iter().try_for_each(|(name, table)| {
         let values = [("trigger", name.as_str()), ("source", table.as_str())];
         sql::execute(&render(query!(trigger.drop), &values), &[]).map(drop)

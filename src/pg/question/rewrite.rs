@@ -8,6 +8,7 @@ use serde_json::Value as Json;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::template;
 use crate::pg::catalog::view::ViewColumn;
+use crate::pg::ragd::cache;
 use crate::pg::ragd::call_context::CallContext;
 use crate::pg::ragd::generate::{Sampling, generate};
 use crate::pg::ragd::llm::Llm;
@@ -18,6 +19,7 @@ use crate::prompt::template::Template;
 use crate::prompt::writer::Writer;
 use crate::protocol::{ProviderConfig, SamplingParameters};
 use crate::recent::Recent;
+use crate::redact::withheld::WithheldValues;
 use crate::retrieve::value;
 use crate::rewrite::{RewriteMethod, RewriteOptions, RewriteTask, Rewriting, rewrite};
 
@@ -37,8 +39,8 @@ thread_local! {
 /// What decides an answer. The messages are made of a version of a template and of the question.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct RewriteKey {
-    base_url: String,
-    model: String,
+    /// Who asks whom: the role, and the server with all its options, its key and its proxy among them.
+    asked: String,
     /// As bits, which can be compared and hashed.
     temperature: u32,
     max_tokens: Option<u32>,
@@ -77,6 +79,13 @@ impl Rewriter {
         Ok(Rewriter { way, options: options.clone(), asks, columns })
     }
 
+    /// The same, which keeps these values from its provider.
+    #[must_use]
+    pub fn withholding(mut self, values: &WithheldValues) -> Rewriter {
+        self.asks = self.asks.map(|(template, llm)| (template, llm.withholding(values)));
+        self
+    }
+
     /// What is looked up for `question`.
     pub fn rewrite(&self, question: &str, context: &CallContext) -> Result<Rewriting> {
         let Some((template, llm)) = &self.asks else {
@@ -109,6 +118,13 @@ pub struct RewriteModel {
 }
 
 impl RewriteModel {
+    /// The same, which keeps these values from its provider.
+    #[must_use]
+    pub fn withholding(mut self, values: &WithheldValues) -> RewriteModel {
+        self.provider.special.withheld = values.clone();
+        self
+    }
+
     /// The one that `options` name, or `llm`, or that of `rag.llm`; `what` needs it.
     pub fn named(what: &str, options: &RewriteOptions, llm: Option<&str>) -> Result<RewriteModel> {
         let llm = Llm::or_default(options.llm.as_deref().or(llm))?;
@@ -143,8 +159,7 @@ impl Writer for RewriteCalls<'_> {
     fn write(&mut self, messages: &[Message]) -> Result<String> {
         let RewriteModel { provider, temperature, max_tokens, calls } = self.llm;
         let asked = RewriteKey {
-            base_url: provider.base_url.clone(),
-            model: provider.model.clone(),
+            asked: cache::of_caller(&cache::named(provider)),
             temperature: temperature.to_bits(),
             max_tokens: *max_tokens,
             messages: messages.to_vec(),
@@ -190,8 +205,8 @@ mod tests {
 
     fn asked(text: &str) -> RewriteKey {
         let messages = vec![Message { role: "user".to_owned(), content: text.to_owned() }];
-        let (base_url, model) = ("http://h/v1".to_owned(), "m".to_owned());
-        RewriteKey { base_url, model, temperature: 0, max_tokens: None, messages }
+        let asked = cache::of_caller("m");
+        RewriteKey { asked, temperature: 0, max_tokens: None, messages }
     }
 
     #[pg_extern]
@@ -199,7 +214,7 @@ mod tests {
         remember(asked("one"), "a");
         assert_eq!(recall(&asked("one")).as_deref(), Some("a"));
         assert_eq!(recall(&asked("two")), None);
-        assert_eq!(recall(&RewriteKey { model: "n".to_owned(), ..asked("one") }), None);
+        assert_eq!(recall(&RewriteKey { asked: cache::of_caller("n"), ..asked("one") }), None);
         assert_eq!(recall(&RewriteKey { temperature: 1.0_f32.to_bits(), ..asked("one") }), None);
         forget();
         assert_eq!(recall(&asked("one")), None);

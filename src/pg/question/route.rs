@@ -157,6 +157,7 @@ pub fn pipeline_for(
         }
         (_, Route::Llm) => {
             let llm = RewriteModel::named("route \"llm\"", &options.rewrite, llm)?;
+            let llm = llm.withholding(&call.withheld);
             let mut writer = llm.writer(CallContext::query());
             route::ask(question, &choices, &template::find(TEMPLATE)?, &mut writer)
         }

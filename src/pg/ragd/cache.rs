@@ -11,7 +11,9 @@ use super::{client, usage};
 use crate::error::Result;
 use crate::pg::server::guc::{self, Caching};
 use crate::pg::server::random;
-use crate::protocol::{GenerateRequest, Generated, Note, Request, Response, ToolReply, ToolUse};
+use crate::protocol::{
+    GenerateRequest, Generated, Note, ProviderConfig, Request, Response, ToolReply, ToolUse,
+};
 
 /// What was written for `request` lately, or what `write` writes now.
 pub fn written(
@@ -92,6 +94,13 @@ pub fn of_caller(key: &str) -> String {
     // SAFETY: variables of the session.
     let (database, role) = unsafe { (pg_sys::MyDatabaseId, pg_sys::GetUserId()) };
     format!("{} {} {key}", database.to_u32(), role.to_u32())
+}
+
+/// All that is known of a server, but for the time that is left; of a key, where it is.
+pub fn named(provider: &ProviderConfig) -> String {
+    let mut provider = provider.clone();
+    provider.limits.within_ms = None;
+    format!("{provider:?}")
 }
 
 /// All that a request says, but for its random marks and the time that is left; of a key it says only where it is.

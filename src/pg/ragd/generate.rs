@@ -8,8 +8,8 @@ use crate::error::{Error, Result};
 use crate::pg::ragd::{cache, client, trace};
 use crate::pg::server::error::unexpected;
 use crate::protocol::{
-    CallLimits, GenerateMany, GenerateRequest, Generated, Lane, Message, ProviderConfig, Request,
-    Response, SamplingParameters,
+    CallLimits, GenerateMany, GenerateRequest, Generated, Lane, Message, ProviderConfig,
+    RedactionPolicy, Request, Response, SamplingParameters,
 };
 
 /// How a reply is chosen, and what it may take.
@@ -42,6 +42,7 @@ pub fn generate(
 
 /// Has a provider write, or recalls what it has written before.
 pub fn ask(request: GenerateRequest, context: &CallContext) -> Result<Generated> {
+    withhold(&request);
     let named = format!("{} {}", request.provider.name, request.provider.model);
     let write = || match call(&request, context.pipeline)? {
         Response::Text(text) => Ok(text),
@@ -82,6 +83,7 @@ pub fn generate_all(
     let sampling = Sampling { within_ms: None, ..sampling };
     let request = |messages| request(provider, messages, sampling, lane);
     let requests: Vec<GenerateRequest> = prompts.into_iter().map(request).collect();
+    requests.iter().for_each(withhold);
     let named = format!("{} {}, {} at once", provider.name, provider.model, requests.len());
     let write = |requests| {
         let together = Request::GenerateMany(GenerateMany { requests, within_ms });
@@ -91,6 +93,29 @@ pub fn generate_all(
         }
     };
     trace::step("generate", || named, || cache::all_written(context.caching, requests, write))
+}
+
+/// Has later calls for the same answer keep from the provider what is kept from it here. Rules find it in the session and
+/// not only in ragd, which remembers nothing, since a reply that is given again comes without a call.
+pub fn withhold(request: &GenerateRequest) {
+    let GenerateRequest { provider, messages, tools, .. } = request;
+    if provider.special.redact == RedactionPolicy::Nothing {
+        return;
+    }
+    let said = messages.iter().map(|message| &message.content);
+    let results = tools.iter().flat_map(|used| &used.turns).flat_map(|turn| &turn.results);
+    let mut interrupt = || {
+        pgrx::check_for_interrupts!();
+    };
+    provider.special.withheld.learn(said.chain(results).map(String::as_str), &mut interrupt);
+}
+
+/// An error where `schema` is no JSON schema. ragd looks at it, as it does before an answer is asked for.
+pub fn check_schema(schema: &str) -> Result<()> {
+    match client::call(&Request::CheckSchema(schema.to_owned()))? {
+        Response::ValidSchema => Ok(()),
+        other => Err(unexpected(&other)),
+    }
 }
 
 /// What was written, as strategies know it.

@@ -4,7 +4,9 @@ use super::provider::{self, Capacity};
 use crate::error::Result;
 use crate::extract::{EXTRACTIVE, needs_language_model};
 use crate::pg::server::guc;
+use crate::pg::server::role::calls_with_rights_of_another;
 use crate::protocol::{LOCAL_API, ProviderConfig};
+use crate::redact::withheld::WithheldValues;
 
 /// What writes answers. A name is looked up once; from then on its server, key and prices are known.
 pub enum Llm {
@@ -36,11 +38,29 @@ impl Llm {
     }
 
     /// The one called `name`, or that of the setting `rag.llm`.
+    ///
+    /// In a function with SECURITY DEFINER, whoever calls it has made the setting. So there it fails if the setting names
+    /// a server to which a stranger would have the rows of the function's owner sent.
     pub fn or_default(name: Option<&str>) -> Result<Llm> {
         match name {
             Some(name) => Llm::named(name),
-            None => Llm::named(&guc::llm()),
+            None => {
+                let name = guc::llm();
+                if name != EXTRACTIVE && calls_with_rights_of_another() {
+                    provider::check_choice_of_caller(&name)?;
+                }
+                Llm::named(&name)
+            }
         }
+    }
+
+    /// The same, which keeps these values from its provider, and adds to them what it keeps from it.
+    #[must_use]
+    pub fn withholding(mut self, values: &WithheldValues) -> Llm {
+        if let Llm::Provider(provider) = &mut self {
+            provider.config.special.withheld = values.clone();
+        }
+        self
     }
 
     /// Its name.

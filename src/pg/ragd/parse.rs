@@ -20,15 +20,14 @@ pub struct RemoteParser {
     pub keeps_pages: bool,
 }
 
-/// A file that can't be read is an error of the whole request: its row has to be found.
 impl FileReader for RemoteParser {
-    fn read(&mut self, files: Vec<File>) -> Result<Vec<String>> {
+    fn read(&mut self, files: Vec<File>) -> Result<Vec<Result<String>>> {
         let documents = files.into_iter().map(|file| FileDocument {
             bytes: file.bytes,
             mime: file.mime.map(str::to_owned).or_else(|| self.mime.clone()),
         });
         let outcomes = self.parse(documents.collect())?.into_iter();
-        outcomes.map(|parts| Ok(self.joined(parts?))).collect()
+        Ok(outcomes.map(|parts| parts.map(|parts| self.joined(parts))).collect())
     }
 }
 

@@ -62,6 +62,26 @@ pub fn language_model(name: &str) -> Result<(ProviderConfig, Capacity)> {
     Ok((config, Capacity { window, usual, tokenizer }))
 }
 
+/// Fails where the current role did not choose the server `name` and has no reason to trust it: the server belongs to
+/// neither a superuser nor a role whose rights the current one has. A superuser, who has those of all, trusts only superusers'.
+pub fn check_choice_of_caller(name: &str) -> Result<()> {
+    let Some(server) = find(name)? else { return Ok(()) };
+    // SAFETY: look-ups in the catalog by OID.
+    let is_trusted = unsafe {
+        pg_sys::superuser_arg(server.owner)
+            || !pg_sys::superuser() && pg_sys::has_privs_of_role(pg_sys::GetUserId(), server.owner)
+    };
+    match is_trusted {
+        true => Ok(()),
+        false => Err(Error::new(
+            ErrorKind::Forbidden,
+            format!("rag.llm names the server \"{name}\", which the owner of this function does not trust"),
+        )
+        .detail("Whoever calls a function with SECURITY DEFINER has made the setting, and what the function's owner may read would be sent there.")
+        .hint("Name the server in the function, as in rag_answer(..., llm => '...'), or have it belong to the function's owner or a superuser.")),
+    }
+}
+
 fn unknown_llm(name: &str) -> Error {
     let message = format!("language model server \"{name}\" does not exist");
     Error::new(ErrorKind::UndefinedObject, message).hint(

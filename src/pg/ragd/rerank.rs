@@ -10,6 +10,7 @@ use crate::pg::catalog::{model, template};
 use crate::pg::server::error::unexpected;
 use crate::pg::server::random;
 use crate::protocol::{ModelRef, ModelTask, ProviderConfig, Request, RerankRequest, Response};
+use crate::redact::withheld::WithheldValues;
 use crate::rerank::{LATE_INTERACTION, LLM, READER, judge};
 use crate::retrieve::{Hit, RetrieveOptions, rank};
 
@@ -70,6 +71,15 @@ impl Reranker {
                 Reranker::CrossEncoder(model.reference)
             }
         })
+    }
+
+    /// The same, which keeps these values from its provider.
+    #[must_use]
+    pub fn withholding(mut self, values: &WithheldValues) -> Reranker {
+        if let Reranker::Remote(provider) | Reranker::Judge(provider) = &mut self {
+            provider.special.withheld = values.clone();
+        }
+        self
     }
 
     /// The name that users write.

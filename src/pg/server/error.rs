@@ -1,11 +1,9 @@
 //! From a stage's error to PostgreSQL's: the one table of SQLSTATEs.
 
-use std::cell::Cell;
-use std::ffi::c_void;
-
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::prelude::*;
 
+use super::raised::keep_code;
 use super::transaction::Failure;
 use crate::error::{Error, ErrorKind, Result};
 use crate::scheduling::bisection::Cause;
@@ -113,6 +111,7 @@ pub fn raise_as(
 ) -> ! {
     let bits = |byte: u8| i32::from(byte.wrapping_sub(b'0') & 0x3f);
     let code = sqlstate.bytes().rev().fold(0, |code, byte| code << 6 | bits(byte));
+    keep_code(code, &message);
     let mut report = ErrorReport::new(PgSqlErrorCode::from(code), message, "pg_rag");
     if let Some(detail) = detail {
         report = report.set_detail(detail);
@@ -132,65 +131,6 @@ pub fn sqlstate_text(kind: ErrorKind) -> String {
 /// The five characters of a packed SQLSTATE.
 pub fn code_text(code: i32) -> String {
     (0..5).map(|place| char::from(b'0' + ((code >> (6 * place)) & 0x3f) as u8)).collect()
-}
-
-thread_local! {
-    static RAISED: Cell<Option<i32>> = const { Cell::new(None) };
-    static RAISED_AT: Cell<Option<i32>> = const { Cell::new(None) };
-}
-
-/// While it lives, the SQLSTATE of each error that PostgreSQL raises is noted, and where in the statement it
-/// is. What pgrx catches has only those codes of its own list: one that a user's function invents, it calls an
-/// internal error; and it has no places.
-pub struct Raised(*mut pg_sys::ErrorContextCallback);
-
-impl Raised {
-    /// Begins to note; forgets what was noted before.
-    pub fn noted() -> Self {
-        RAISED.set(None);
-        RAISED_AT.set(None);
-        // SAFETY: a link of PostgreSQL's list of callbacks for errors. It stays where it is until
-        // Drop takes it out of the list again.
-        unsafe {
-            let link = Box::into_raw(Box::new(pg_sys::ErrorContextCallback {
-                previous: pg_sys::error_context_stack,
-                callback: Some(note_code),
-                arg: std::ptr::null_mut(),
-            }));
-            pg_sys::error_context_stack = link;
-            Raised(link)
-        }
-    }
-
-    /// The SQLSTATE of the last error, packed.
-    pub fn last() -> Option<i32> {
-        RAISED.get()
-    }
-
-    /// Where in the text of the statement the last error is, in characters from 1. One in a statement of a
-    /// function that this one calls has no place in it.
-    pub fn last_position() -> Option<i32> {
-        RAISED_AT.get()
-    }
-}
-
-impl Drop for Raised {
-    fn drop(&mut self) {
-        // SAFETY: made by `noted`; every link that came into the list later has left it, or was
-        // taken out by the code that caught the error.
-        unsafe { pg_sys::error_context_stack = Box::from_raw(self.0).previous };
-    }
-}
-
-/// Called before whatever is reported goes anywhere; only errors count.
-unsafe extern "C-unwind" fn note_code(_: *mut c_void) {
-    // SAFETY: there is something that is being reported.
-    let (code, position) = unsafe { (pg_sys::geterrcode(), pg_sys::geterrposition()) };
-    // The first two characters are the class: 00 is success, 01 a warning.
-    if !matches!(code & 0xfff, 0 | 0x40) {
-        RAISED.set(Some(code));
-        RAISED_AT.set((position > 0).then_some(position));
-    }
 }
 
 /// The error for an answer of ragd's that does not fit the request.

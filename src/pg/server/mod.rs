@@ -5,6 +5,7 @@
 pub mod call;
 pub mod error;
 pub mod json;
+pub mod raised;
 pub mod random;
 pub mod sql;
 pub mod syscache;

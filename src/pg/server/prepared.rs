@@ -44,7 +44,7 @@ pub fn rows<T>(
     arguments: &[DatumWithOid<'_>],
     mut map: impl FnMut(&SpiHeapTupleData<'_>) -> Result<T, pgrx::spi::Error>,
 ) -> Result<Vec<T>> {
-    connect(|client| {
+    connect(statement, |client| {
         let prepared = prepared(client, statement, arguments)?;
         let table = client.select(&*prepared, None, arguments)?;
         table.into_iter().map(|row| map(&row)).collect::<Result<_, _>>()

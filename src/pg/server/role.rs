@@ -28,8 +28,8 @@ thread_local! {
     static OWNER: Cell<Option<pg_sys::Oid>> = const { Cell::new(None) };
 }
 
-/// While it lives, the session acts as another role, looks names up in pg_catalog only, and
-/// turns values into the same text as every other session does.
+/// While it lives, the session acts as another role, looks names up in pg_catalog only, turns
+/// values into the same text as every other session does, and reads tables as their policies say.
 pub struct Acting {
     role: pg_sys::Oid,
     context: i32,
@@ -54,6 +54,7 @@ impl Acting {
         }
         before.settings.set(c"search_path", c"pg_catalog, pg_temp");
         before.settings.set_plain_text();
+        before.settings.heed_policies();
         before
     }
 }
@@ -81,6 +82,14 @@ impl LocalSettings {
     /// Has values become the same text in every session.
     fn set_plain_text(&mut self) {
         PLAIN_TEXT.iter().for_each(|(name, value)| self.set(name, value));
+    }
+
+    /// Has policies leave rows out, where `row_security` says that to leave any out is an error.
+    fn heed_policies(&mut self) {
+        // SAFETY: a variable of the session.
+        if !unsafe { pg_sys::row_security } {
+            self.set(c"row_security", c"on");
+        }
     }
 
     /// The settings by which dates, times and intervals are read, with their values.
@@ -152,6 +161,16 @@ pub fn table_owner(table: pg_sys::Oid) -> pg_sys::Oid {
     unsafe { (*relation.rd_rel).relowner }
 }
 
+/// Whether the rights in force are those of a role that whoever is logged in could not take on: as in a function with
+/// SECURITY DEFINER, and not where a superuser acts as an owner. Settings of the session are then a stranger's.
+pub fn calls_with_rights_of_another() -> bool {
+    // SAFETY: variables of the session, and a look-up in the catalog.
+    unsafe {
+        pg_sys::InLocalUserIdChange()
+            && !pg_sys::has_privs_of_role(pg_sys::GetOuterUserId(), pg_sys::GetUserId())
+    }
+}
+
 /// The role that has asked for something which goes on as its rows are fetched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CallerRole(pg_sys::Oid);
@@ -212,6 +231,15 @@ pub fn as_superuser<T>(work: impl FnOnce() -> T) -> T {
 /// Does `work` as `role`.
 pub fn as_role<T>(role: pg_sys::Oid, work: impl FnOnce() -> T) -> T {
     let _acting = Acting::as_role(role);
+    work()
+}
+
+/// Does `work`, which reads the extension's own tables as the current role: of these it sees what their policies let it,
+/// also where `row_security` is off, as pg_dump sets it in all dumps. Tables of users are not read so: whoever sets it off
+/// wants an error where rows of theirs are left out.
+pub fn by_policies<T>(work: impl FnOnce() -> T) -> T {
+    let mut settings = LocalSettings::new();
+    settings.heed_policies();
     work()
 }
 

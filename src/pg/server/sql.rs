@@ -9,6 +9,7 @@ use pgrx::spi::{SpiClient, SpiHeapTupleData};
 
 use super::error::spi_failed;
 use super::prepared;
+use super::raised::as_raised;
 use crate::error::{Error, ErrorKind, Result};
 
 /// A statement of `sql/query/`: `query!(queue.claim)` is the one called `claim` in `queue.sql`. Where there is
@@ -97,9 +98,10 @@ pub fn render(template: &str, values: &[(&str, &str)]) -> String {
     statement
 }
 
-/// Runs `work` with a connection to SPI.
-pub fn connect<R>(work: impl FnOnce(&mut SpiClient<'_>) -> R) -> R {
-    Spi::connect_mut(work)
+/// Runs `work`, which runs `statement`, with a connection to SPI. Errors of what users have written, as their functions,
+/// leave it as they are.
+pub fn connect<R>(statement: &str, work: impl FnOnce(&mut SpiClient<'_>) -> R) -> R {
+    as_raised(Some(statement), || Spi::connect_mut(work))
 }
 
 /// An SQL error in a read-only transaction, such as all of a standby's: `function` writes.
@@ -114,7 +116,7 @@ pub fn rows<T>(
     arguments: &[DatumWithOid<'_>],
     mut map: impl FnMut(&SpiHeapTupleData<'_>) -> Result<T, pgrx::spi::Error>,
 ) -> Result<Vec<T>> {
-    connect(|client| {
+    connect(statement, |client| {
         let table = client.select(statement, None, arguments)?;
         table.into_iter().map(|row| map(&row)).collect::<Result<_, _>>()
     })
@@ -127,7 +129,7 @@ pub fn changed_rows<T>(
     arguments: &[DatumWithOid<'_>],
     mut map: impl FnMut(&SpiHeapTupleData<'_>) -> Result<T, pgrx::spi::Error>,
 ) -> Result<Vec<T>> {
-    connect(|client| {
+    connect(statement, |client| {
         let table = client.update(statement, None, arguments)?;
         table.into_iter().map(|row| map(&row)).collect::<Result<_, _>>()
     })
@@ -163,7 +165,8 @@ pub fn qualified_name(relation: pg_sys::Oid) -> Option<String> {
 
 /// Runs a statement that changes something; the number of rows it touched.
 pub fn execute(statement: &str, arguments: &[DatumWithOid<'_>]) -> Result<usize> {
-    connect(|client| Ok(client.update(statement, None, arguments)?.len())).map_err(spi_failed)
+    connect(statement, |client| Ok(client.update(statement, None, arguments)?.len()))
+        .map_err(spi_failed)
 }
 
 /// Runs a statement that changes something and returns one number.

@@ -8,7 +8,8 @@ use pgrx::PgTryBuilder;
 use pgrx::pg_sys::panic::CaughtError;
 use pgrx::prelude::*;
 
-use super::error::{Raised, code_text, raise_as, sqlstate_text};
+use super::error::{code_text, raise_as, sqlstate_text};
+use super::raised::Raised;
 use crate::error::Error;
 
 /// The SQLSTATE of limits that are settings, such as that of temporary files.
@@ -85,18 +86,17 @@ impl StatementError {
         raise_as(&self.sqlstate, self.message, self.detail, self.hint)
     }
 
-    fn caught(error: &CaughtError) -> Self {
+    fn caught(error: &CaughtError, raised: &Raised) -> Self {
         let (CaughtError::PostgresError(report)
         | CaughtError::ErrorReport(report)
         | CaughtError::RustPanic { ereport: report, .. }) = error;
-        let is_of_server = matches!(error, CaughtError::PostgresError(_));
-        let code = if is_of_server { Raised::last() } else { None };
+        let (code, position) = raised.code_and_position(error).unzip();
         StatementError {
             sqlstate: code_text(code.unwrap_or(report.sql_error_code() as i32)),
             message: report.message().to_owned(),
             detail: report.detail().map(str::to_owned),
             hint: report.hint().map(str::to_owned),
-            position: if is_of_server { Raised::last_position() } else { None },
+            position: position.flatten(),
             is_of_limit: false,
         }
     }
@@ -118,9 +118,9 @@ impl From<Error> for StatementError {
 /// Turns errors that PostgreSQL raises in `work` into values. What is left of a subtransaction must be rolled
 /// back after one.
 pub fn caught<T>(work: impl FnOnce() -> Result<T, StatementError>) -> Result<T, StatementError> {
-    let _raised = Raised::noted();
+    let raised = AssertUnwindSafe(Raised::noted());
     PgTryBuilder::new(AssertUnwindSafe(work))
-        .catch_others(|error| Err(StatementError::caught(&error)))
+        .catch_others(|error| Err(StatementError::caught(&error, &raised)))
         .execute()
 }
 

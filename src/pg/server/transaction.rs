@@ -8,7 +8,8 @@ use pgrx::PgTryBuilder;
 use pgrx::pg_sys::panic::CaughtError;
 use pgrx::prelude::*;
 
-use super::error::{Raised, code_text, sqlstate_text};
+use super::error::{code_text, sqlstate_text};
+use super::raised::Raised;
 use super::time_limit;
 use crate::error::{Error, ErrorKind, Result};
 use crate::scheduling::bisection::Cause;
@@ -93,7 +94,7 @@ impl From<Error> for Failure {
 }
 
 impl Failure {
-    fn caught(error: &CaughtError) -> Self {
+    fn caught(error: &CaughtError, raised: &Raised) -> Self {
         let (CaughtError::PostgresError(report)
         | CaughtError::ErrorReport(report)
         | CaughtError::RustPanic { ereport: report, .. }) = error;
@@ -111,10 +112,7 @@ impl Failure {
         if time_limit::was_over() {
             return Failure::over_time();
         }
-        let code = match error {
-            CaughtError::PostgresError(_) => Raised::last(),
-            _ => None,
-        };
+        let code = raised.code_and_position(error).map(|(code, _)| code);
         Failure {
             sqlstate: code_text(code.unwrap_or(report.sql_error_code() as i32)),
             message: report.message().to_owned(),
@@ -145,9 +143,9 @@ pub type Outcome<T> = Result<T, Failure>;
 /// Turns errors that PostgreSQL raises in `work` into values. What is left of a transaction must be
 /// rolled back after one.
 pub fn caught<T>(work: impl FnOnce() -> Result<T>) -> Outcome<T> {
-    let _raised = Raised::noted();
+    let raised = AssertUnwindSafe(Raised::noted());
     PgTryBuilder::new(AssertUnwindSafe(|| work().map_err(Failure::from)))
-        .catch_others(|error| Err(Failure::caught(&error)))
+        .catch_others(|error| Err(Failure::caught(&error, &raised)))
         .execute()
 }
 

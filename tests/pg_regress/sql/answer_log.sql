@@ -63,7 +63,7 @@ RESET ROLE;
 -- What is purged is gone here, too.
 SELECT rag_trace_delete(:'paid');
 SELECT count(*) FROM rag.answer_log WHERE disliked;
-SELECT rag_trace_purge('-1 minute') > 0;
+SELECT rag_trace_purge('0') > 0;
 SELECT count(*) FROM rag.answer_log;
 RESET rag.trace;
 ALTER TABLE docs OWNER TO CURRENT_USER;

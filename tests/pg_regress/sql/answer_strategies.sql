@@ -34,9 +34,10 @@ SELECT content FROM rag_prompt('Which mill is old? Which one is loud?', llm => '
 -- A step asks in the newest words, which have to use what the step is about.
 SELECT rag_template_set('map_rerank', E'Rate: {{ question }}\n{{ sources }}');
 SELECT content ~ '^Rate: What' FROM rag_prompt('What does the mill of Ghent do?', strategy => 'map_rerank');
-SELECT rag_template_set('map_rerank', 'Rate: {{ question }}');
+SELECT fails($$SELECT rag_template_set('map_rerank', 'Rate: {{ question }}')$$);
+INSERT INTO rag.template (name, version, content) VALUES ('map_rerank', 2, 'Rate: {{ question }}');
 SELECT fails($$SELECT * FROM rag_prompt('What does the mill of Ghent do?', strategy => 'map_rerank')$$);
-SELECT rag_template_set('next_thought', '{{ question }} {{ sources }}');
+INSERT INTO rag.template (name, version, content) VALUES ('next_thought', 1, '{{ question }} {{ sources }}');
 SELECT fails($$SELECT * FROM rag_prompt('What does the mill of Ghent do?', strategy => 'ircot')$$);
 SELECT fails($$SELECT rag_template_set('next_thought', E'[[system]]\n{{ notes }}')$$);
 DELETE FROM rag.template WHERE version > 0;
@@ -46,6 +47,11 @@ SELECT fails($$SELECT rag_answer('x', strategy => 'sideways')$$);
 SELECT fails($$SELECT rag_answer('x', strategy => '')$$);
 SELECT fails($$SELECT rag_answer('x', options => '{"answer": {"group_size": 3, "rounds": 2}}')$$);
 SELECT fails($$SELECT rag_answer('x', strategy => 'compact', options => '{"answer": {"group_size": 3}}')$$);
+SELECT fails($$SELECT rag_answer('x', strategy => 'compact', options => '{"answer": {"tools": ["nope"]}}')$$);
+SELECT fails($$SELECT rag_answer('x', strategy => 'compact', options => '{"answer": {"sql": {"attempts": 2}}}')$$);
+SELECT fails($$SELECT rag_answer('x', options => '{"answer": {"max_tokens": 0}}')$$);
+SELECT fails($$SELECT rag_answer('x', options => '{"answer": {"max_sentences": 0}}')$$);
+SELECT fails($$SELECT rag_generate('x', 'writer', options => '{"max_tokens": 0}')$$);
 SELECT fails($$SELECT rag_answer('x', strategy => 'refine', options => '{"answer": {"group_size": 0}}')$$);
 SELECT fails($$SELECT rag_answer('x', strategy => 'refine', options => '{"answer": {"group_size": "many"}}')$$);
 SELECT fails($$SELECT rag_answer('x', strategy => 'corrective', options => '{"answer": {"min_grade": 11}}')$$);

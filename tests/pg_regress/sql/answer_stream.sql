@@ -26,6 +26,9 @@ SELECT '<' || piece || '>' FROM (SELECT rag_answer_stream('How long are backups 
 -- What the documents do not say.
 SELECT CASE WHEN piece ~ '^\{' THEN piece::jsonb->>'supported' ELSE piece END FROM (SELECT rag_answer_stream('Who won the football world cup in 1998?') AS piece) AS t;
 
+-- An answer that would look like a step of an agent comes in two rows.
+SELECT CASE WHEN piece ~ '"supported"' THEN piece::jsonb->>'supported' ELSE piece END FROM (SELECT rag_answer_stream('Who won the football world cup in 1998?', options => '{"answer": {"refusal": "{\"step\": {\"do\": \"none\"}}"}}') AS piece) AS t;
+
 -- Nothing found, and in FROM, where all rows are collected first.
 SELECT count(*), bool_or(piece ~ '"supported": ?false') FROM rag_answer_stream('When are invoices sent?', filter => '{"lang": "de"}') AS piece;
 SELECT piece::jsonb->'citations'->0->>'source_key' FROM rag_answer_stream('When are invoices sent?', 'docs', k => 1, mode => 'lexical') WITH ORDINALITY AS t (piece, n) WHERE piece ~ '^\{';

@@ -212,11 +212,17 @@ SELECT fails($$SELECT ''::tsvector <@> rag_bm25_query('nowhere', 'w1')$$);
 SELECT fails($$SELECT ''::tsvector <@> rag_bm25_query(NULL, 'w1')$$);
 SELECT fails($$SELECT ''::tsvector <@> rag_bm25_query(4294967295::oid, 'w1')$$);
 SELECT fails($$SELECT rag_bm25_check('docs_pkey')$$);
+-- A build that has failed.
+CREATE INDEX CONCURRENTLY unbuilt ON docs USING rag_bm25 (to_tsvector('simple', (1 / (id - 7))::text));
+SELECT name, f FROM unnest(ARRAY['check', 'stats']) AS name, LATERAL fails(format('SELECT rag_bm25_%s(''unbuilt'')', name)) AS f;
+SELECT fails($$SELECT ''::tsvector <@> rag_bm25_query('unbuilt', 'w1')$$);
+DROP INDEX unbuilt;
 CREATE TABLE parted (id integer, tsv tsvector) PARTITION BY RANGE (id);
 CREATE TABLE parted_1 PARTITION OF parted FOR VALUES FROM (1) TO (100);
 CREATE INDEX parted_tsv ON parted USING rag_bm25 (tsv);
 INSERT INTO parted VALUES (1, 'a b'), (2, 'b c');
 SELECT fails($$SELECT id FROM parted ORDER BY tsv <@> rag_bm25_query('parted_tsv', 'a')$$);
+SELECT name, f FROM unnest(ARRAY['check', 'stats']) AS name, LATERAL fails(format('SELECT rag_bm25_%s(''parted_tsv'')', name)) AS f;
 CREATE TABLE parted_2 PARTITION OF parted FOR VALUES FROM (100) TO (200);
 INSERT INTO parted SELECT i, to_tsvector('simple', prose(i)) FROM generate_series(10, 199) AS i;
 -- One partition's statistics rank all partitions, each by its index.
@@ -284,10 +290,20 @@ SELECT condition, ranking, cardinality(by_index) AS rows, by_index = by_table AS
 FROM (VALUES ($$tsv @@ 'apple | !banana'$$, 'apple | !banana'), ($$tsv @@ 'banana'$$, 'apple'), ($$tsv @@ 'banana & !apple'$$, 'cherry'),
              ($$tsv @@ 'banana' AND tsv @@ '!cherry'$$, 'cherry'), ($$tsv @@ 'app:*'$$, 'apple'), ($$tsv @@ 'apple'$$, 'app:*'),
              ($$tsv @@ 'apple & banana'$$, 'banana | cherry'), ($$tsv @@ 'apple | cherry'$$, 'cherry'), ($$tsv @@ '!fruit'$$, 'apple'),
-             ($$tsv @@ ''::tsquery$$, 'apple'), ($$tsv @@ 'none'$$, 'apple'), ($$tsv @@ 'apple:A'$$, 'apple'), ($$tsv @@ 'cherry <-> apple'$$, 'banana')) AS v (condition, ranking),
+             ($$tsv @@ ''::tsquery$$, 'apple'), ($$tsv @@ 'none'$$, 'apple'), ($$tsv @@ 'apple:A'$$, 'apple'), ($$tsv @@ 'cherry <-> apple'$$, 'banana'),
+             ($$tsv @@ 'banana'$$, NULL), ($$tsv @@ 'banana & !apple'$$, NULL), ($$tsv @@ 'none'$$, NULL)) AS v (condition, ranking),
      LATERAL (SELECT ids_by_index(condition, ranking, 4000) AS by_index, ids_by_table(condition, ranking, 4000) AS by_table) AS x;
 EXPLAIN (COSTS OFF) SELECT id FROM fruit WHERE tsv @@ 'banana' ORDER BY tsv <@> rag_bm25_query('fruit_tsv', 'cherry') LIMIT 5;
 SELECT count(*) FROM (SELECT id FROM fruit WHERE tsv @@ 'banana' ORDER BY tsv <@> rag_bm25_query('fruit_tsv', 'apple') LIMIT 1500) AS best;
+-- The question is known as the scan begins: one that is NULL ranks nothing, and hides nothing that WHERE keeps.
+SET enable_seqscan = off;
+SET enable_sort = off;
+SET enable_bitmapscan = off;
+SELECT q, count(f.id), count(f.distance) FROM (VALUES (1, NULL::tsquery), (2, ''), (3, 'none'), (4, 'apple')) AS v (place, q)
+CROSS JOIN LATERAL (SELECT id, tsv <@> rag_bm25_query('fruit_tsv', q) AS distance FROM fruit WHERE tsv @@ 'banana' ORDER BY tsv <@> rag_bm25_query('fruit_tsv', q) LIMIT 10) AS f GROUP BY place, q ORDER BY place;
+RESET enable_seqscan;
+RESET enable_sort;
+RESET enable_bitmapscan;
 
 -- The first scan of a session is counted, too.
 \connect -

@@ -204,4 +204,56 @@ SELECT fails($$INSERT INTO other VALUES (1, 'x')$$);
 DROP TRIGGER wild ON other;
 SELECT id AS notes_id FROM rag.pipeline WHERE name = 'notes' \gset
 CREATE TRIGGER wild AFTER INSERT ON other FOR EACH ROW EXECUTE FUNCTION rag.capture(:notes_id);
-SELECT fails($$INSERT INTO other VALUES (1, 'x')$$);
+INSERT INTO other VALUES (1, 'It came with a dump.');
+INSERT INTO other VALUES (2, 'So did this one.');
+
+-- A new pipeline drops such triggers, also those that have the name and the number of its own.
+SELECT rag_create_pipeline('other', 'body', refresh => 'sync');
+SELECT tgname FROM pg_trigger WHERE tgrelid = 'other'::regclass ORDER BY 1;
+SELECT rag_drop_pipeline('other');
+SELECT last_value + 1 AS next_id FROM rag.pipeline_id_seq \gset
+CREATE TRIGGER rag_other_insert AFTER INSERT ON other FOR EACH ROW EXECUTE FUNCTION rag.capture(:next_id);
+SET client_min_messages = notice;
+SELECT rag_create_pipeline('other', 'body', refresh => 'sync');
+SET client_min_messages = warning;
+INSERT INTO other VALUES (3, 'This is new.');
+SELECT source_id, content FROM other_rag ORDER BY 1;
+
+-- A row without a key is refused.
+CREATE TABLE keyless (id integer NOT NULL UNIQUE, body text);
+SELECT rag_create_pipeline('keyless', 'body', refresh => 'sync');
+ALTER TABLE keyless ALTER COLUMN id DROP NOT NULL;
+SELECT fails($$INSERT INTO keyless VALUES (NULL, 'Nobody.')$$);
+INSERT INTO keyless VALUES (1, 'Somebody.');
+SELECT fails('UPDATE keyless SET id = NULL');
+SELECT source_id, content FROM keyless_rag;
+
+-- Dumps switch row_security off, and a session may quote all identifiers.
+SET ROLE regress_owner;
+SET row_security = off;
+SET quote_all_identifiers = on;
+CREATE TABLE restored (id integer PRIMARY KEY, title text, body text, lang text);
+SELECT rag_create_pipeline('restored', 'body', metadata => ARRAY['lang'], refresh => 'sync', options => '{"title": "title"}');
+INSERT INTO restored VALUES (1, 'Soup', 'It is served hot.', 'en');
+SELECT context, content, lang FROM restored_rag;
+SELECT content, metadata FROM rag_retrieve('How is soup served?', 'restored', filter => '{"lang": "en"}');
+SELECT rag_answer('How is soup served?', 'restored') IS NOT NULL;
+SELECT rag_pause('restored'), rag_resume('restored'), rag_wait('restored'), rag_retry('restored');
+SELECT pipeline, state FROM rag.pipeline_status WHERE pipeline = 'restored';
+SELECT rag_alter_pipeline('restored', options => '{"description": "what was dumped"}');
+TRUNCATE restored;
+SELECT count(*) FROM restored_rag_chunks;
+GRANT SELECT ON restored, restored_rag, restored_rag_chunks TO regress_reader;
+RESET quote_all_identifiers;
+SET ROLE regress_reader;
+SELECT fails($$SELECT * FROM rag_retrieve('soup', 'restored')$$);
+SET ROLE regress_owner;
+SELECT rag_drop_pipeline('restored');
+RESET row_security;
+RESET ROLE;
+
+-- What is taken away is in the way of nothing.
+CREATE TABLE reports (id integer PRIMARY KEY, body text);
+SELECT rag_create_pipeline('reports', 'body', refresh => 'manual', options => '{"tree": {}}');
+SELECT fails($$SELECT rag_alter_pipeline('reports', refresh => 'sync')$$);
+SELECT rag_alter_pipeline('reports', refresh => 'sync', options => '{"tree": false}');

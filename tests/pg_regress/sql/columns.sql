@@ -144,9 +144,39 @@ SELECT fails('ALTER TABLE events DROP COLUMN note');
 TRUNCATE events_2025;
 SELECT count(*) FROM events_rag;
 
--- What a pipeline has left that went with the extension is named.
+-- A text that becomes bytes would be chunks of digits; another column may be what it likes.
+CREATE TABLE letters (id integer PRIMARY KEY, body text, note text);
+SELECT rag_create_pipeline('letters', 'body', refresh => 'manual');
+SELECT fails($$ALTER TABLE letters ALTER COLUMN body TYPE bytea USING convert_to(body, 'UTF8')$$);
+ALTER TABLE letters ALTER COLUMN note TYPE bytea USING convert_to(note, 'UTF8');
+
+-- A session that has restored a dump goes on with its settings, and its partitions are seen.
+CREATE TABLE logs (id integer, year integer, note text, PRIMARY KEY (id, year)) PARTITION BY LIST (year);
+CREATE TABLE logs_2025 PARTITION OF logs FOR VALUES IN (2025);
+SELECT rag_create_pipeline('logs', 'note', refresh => 'manual');
+CALL rag_run('logs');
+SET row_security = off;
+SET check_function_bodies = off;
+CREATE TABLE logs_2024 (LIKE logs INCLUDING ALL);
+INSERT INTO logs_2024 VALUES (1, 2024, 'The mill burned down.');
+ALTER TABLE logs ATTACH PARTITION logs_2024 FOR VALUES IN (2024);
+SELECT tgname FROM pg_trigger WHERE tgrelid = 'logs_2024'::regclass AND tgparentid = 0;
+RESET row_security;
+RESET check_function_bodies;
+CALL rag_run('logs');
+SELECT source_id, content FROM logs_rag;
+TRUNCATE logs_2024;
+CALL rag_run('logs');
+SELECT count(*) FROM logs_rag_chunks;
+
+-- What a pipeline has left that went with the extension is named, what hangs on it first.
+CREATE TABLE story (id integer PRIMARY KEY, body text);
+SELECT rag_create_pipeline('story', 'body', refresh => 'manual', options => '{"graph": {"entities": "rules"}, "communities": {}, "tree": {}}');
 DROP EXTENSION pg_rag CASCADE;
 CREATE EXTENSION pg_rag;
 SELECT fails($$SELECT rag_create_pipeline('events', 'note')$$);
 DROP VIEW events_rag_content; DROP TABLE events_rag_chunks;
 SELECT rag_create_pipeline('events', 'note');
+SELECT fails($$SELECT rag_create_pipeline('story', 'body')$$);
+DROP VIEW story_rag_content; DROP TABLE story_rag_chunks_communities; DROP TABLE story_rag_chunks_mentions; DROP TABLE story_rag_chunks_tree; DROP TABLE story_rag_chunks;
+SELECT rag_create_pipeline('story', 'body');

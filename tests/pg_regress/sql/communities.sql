@@ -22,6 +22,16 @@ SELECT rag_create_pipeline('story', 'body', refresh => 'sync', options => '{"gra
 
 SELECT rag_create_pipeline('story', 'body', metadata => ARRAY['lang'], refresh => 'manual', options => '{"graph": {"entities": "rules"}}');
 SELECT rag_answer('What is told?', 'story', strategy => 'global');
+-- A statement does not wait for them: where it is to make the chunks, the hint says what else has to change.
+BEGIN;
+SELECT rag_alter_pipeline('story', refresh => 'sync');
+SELECT rag_answer('What is told?', 'story', strategy => 'global');
+ROLLBACK;
+BEGIN;
+SELECT rag_alter_pipeline('story', refresh => 'sync');
+SELECT rag_alter_pipeline('story', refresh => 'async', options => '{"communities": {}}');
+SELECT rag_alter_pipeline('story', refresh => 'sync', options => '{"communities": {}}');
+ROLLBACK;
 SELECT rag_alter_pipeline('story', options => '{"communities": {}}');
 CALL rag_run('story');
 SELECT kind, options, relation FROM rag.derivation ORDER BY kind;

@@ -191,6 +191,15 @@ SELECT fails('CREATE INDEX ON loose USING rag_hnsw (h halfvec_l2_ops)');
 SELECT fails('CREATE INDEX ON loose USING rag_hnsw (b bit_hamming_ops)');
 SELECT fails('CREATE INDEX ON loose USING rag_hnsw ((v::vector(4)) vector_l2_ops)');
 SELECT fails('CREATE INDEX ON loose USING rag_hnsw (t)');
+-- Of a domain, those of the type that it is over.
+CREATE DOMAIN eight AS vector(8);
+CREATE DOMAIN eight_again AS eight;
+CREATE DOMAIN any_number AS vector;
+CREATE TABLE of_domains (id integer, v eight_again, w any_number);
+CREATE INDEX of_domains_v ON of_domains USING rag_hnsw (v vector_l2_ops);
+INSERT INTO of_domains SELECT i, embedding(i) FROM generate_series(1, 50) AS i;
+SELECT sound('of_domains');
+SELECT fails('CREATE INDEX ON of_domains USING rag_hnsw (w vector_l2_ops)');
 
 -- What an index cannot be.
 SELECT fails('CREATE INDEX ON items USING rag_hnsw (v)');
@@ -238,6 +247,19 @@ SELECT fails($$SELECT rag_hnsw_recall('items_pkey')$$);
 SELECT fails($$SELECT rag_hnsw_recall('tuned_v', 0)$$);
 SELECT rows, dead, storage, dimensions, m, ef_construction, layers[1], ground_bytes > 0, build_memory > 0 FROM rag_hnsw_stats('tuned_v');
 SELECT rag_hnsw_prewarm('tuned_v') > 0;
+-- Recall is that of the index that is named. Of two on one column the planner takes one.
+CREATE INDEX tuned_m ON tuned USING rag_hnsw (v vector_l2_ops) WITH (m = 100, ef_construction = 200);
+SELECT rag_hnsw_recall('tuned_v', 5, 5);
+SELECT fails($$SELECT rag_hnsw_recall('tuned_m', 5, 5)$$);
+BEGIN;
+DROP INDEX tuned_v;
+SELECT rag_hnsw_recall('tuned_m', 5, 5);
+ROLLBACK;
+DROP INDEX tuned_m;
+-- A build that has failed.
+CREATE INDEX CONCURRENTLY unbuilt ON loose USING rag_hnsw ((v::vector(4)) vector_l2_ops);
+SELECT name, f FROM unnest(ARRAY['check', 'stats', 'prewarm', 'recall']) AS name, LATERAL fails(format('SELECT rag_hnsw_%s(''unbuilt'')', name)) AS f;
+DROP INDEX unbuilt;
 
 -- A cursor sees what was there when it was opened.
 BEGIN;
@@ -434,6 +456,9 @@ CREATE TABLE parted_3 PARTITION OF parted DEFAULT;
 INSERT INTO parted SELECT i, i % 10, embedding(i) FROM generate_series(1, 250) AS i;
 SELECT sound('parted');
 SELECT sound('parted', 'id < 101');
+-- Of the partitions' indexes only recall is known together.
+SELECT rag_hnsw_recall('parted_v', 5, 5);
+SELECT name, f FROM unnest(ARRAY['check', 'stats', 'prewarm']) AS name, LATERAL fails(format('SELECT rag_hnsw_%s(''parted_v'')', name)) AS f;
 UPDATE parted SET id = id + 1000 WHERE id BETWEEN 91 AND 100;
 DELETE FROM parted WHERE id BETWEEN 120 AND 180;
 VACUUM parted;

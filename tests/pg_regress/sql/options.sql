@@ -40,6 +40,7 @@ SELECT fails($$SELECT rag_context('x', options => '{"verify": {"low_confidence":
 -- Arguments win over the object.
 SELECT rank, source_key FROM rag_retrieve('When are invoices sent?', k => 2, mode => 'lexical', filter => '{"lang": "de"}', options => :'o');
 SELECT count(*) FROM rag_retrieve('When are invoices sent?', options => '{"k": 2}');
+SELECT data->>'one' FROM rag_sql_run('SELECT 1 AS one', options => '{"max_plan_rows": null, "max_bytes": null, "catalogs": null}');
 SELECT count(*) FROM rag_retrieve('When are invoices sent?', k => NULL, options => '{"k": null}');
 
 -- A key that is unknown, or in the wrong place, or of another type, and a value out of its range.
@@ -109,16 +110,26 @@ SELECT fails(format('SELECT rag_alter_pipeline(%L, defaults => %L)', 'docs', def
     '[]', '1', '{"threshold": 0.3}', '{"retrieve": {"treshold": 0.3}}', '{"retrieve": {"threshold": 2}}', '{"context": {"order": "chronological"}}',
     '{"answer": {"conversation": "00000000-0000-4000-8000-000000000000"}}', '{"retrieve": {"route": "llm"}}', '{"llm": "nowhere"}', '{"verify": {"llm": "nowhere"}}',
     '{"retrieve": {"rerank": "nowhere"}}', '{"retrieve": {"rewrite": {"by": "hyde", "llm": "nowhere"}}}', '{"retrieve": {"rewrite": {"template": "nowhere"}}}',
-    '{"answer": {"template": "nowhere"}}', '{"answer": {"group_size": 2, "strategy": "compact"}}', '{"verify": {"by": "eyes"}}', '{"context": {"tokenizer": "nowhere"}}',
-    '{"retrieve": {"filter": {"colour": 1}}}', '{"retrieve": {"recency": {"column": "lang", "half_life": 3}}}', '{"retrieve": {"expand": "parent"}}',
-    '{"context": {"headers": ["colour"]}}', '{"context": {"order": "chronological", "order_by": "lang"}}', '{"cite": {"style": "link", "link_column": "colour"}}']) AS defaults;
+    '{"answer": {"template": "nowhere"}}', '{"verify": {"by": "eyes"}}', '{"context": {"tokenizer": "nowhere"}}',
+    '{"retrieve": {"filter": {"colour": 1}}}', '{"retrieve": {"recency": {"column": "lang", "half_life": 3}}}', '{"retrieve": {"recency": {"column": "colour", "half_life": 3}}}', '{"retrieve": {"expand": "parent"}}',
+    '{"context": {"headers": ["colour"]}}', '{"context": {"order": "chronological", "order_by": "lang"}}', '{"cite": {"style": "link", "link_column": "colour"}}',
+    '{"cite": {"style": "link", "link_template": "https://x/{nope}"}}', '{"answer": {"sql": {"x": 1}}}', '{"answer": {"sql": {"template": "standard"}}}', '{"answer": {"schema": {"type": "nope"}}}',
+    '{"answer": {"template": "summarize_passages"}}', '{"answer": {"own_knowledge": true, "template": "defensive"}}', '{"retrieve": {"rewrite": {"by": "hyde", "template": "standard"}}}']) AS defaults;
+-- What another strategy reads is there for calls with that.
+SELECT rag_alter_pipeline('docs', defaults => '{"answer": {"rounds": 2, "group_size": 2, "strategy": "compact", "tools": []}}');
+SELECT rag_answer('When are invoices sent?', 'docs', llm => 'extractive') IS NOT NULL;
+SELECT fails($$SELECT rag_answer('When are invoices sent?', 'docs', llm => 'extractive', options => '{"answer": {"rounds": 2}}')$$);
+-- What was good once is named with the pipeline.
+UPDATE rag.pipeline SET defaults = '{"cite": {"style": "link", "link_template": "https://x/{nope}"}}' WHERE name = 'docs';
+SELECT fails($$SELECT rag_answer('When are invoices sent?', 'docs', llm => 'extractive')$$);
+SELECT rag_alter_pipeline('docs', defaults => '{}');
 SELECT fails(format('SELECT rag_alter_pipeline(%L, defaults => %L)', 'docs', jsonb_build_object('cite', jsonb_build_object('link_template', repeat('x', 70000)))));
 SELECT fails($$SELECT rag_create_pipeline('docs', 'body', 'other', defaults => '{"llm": "nowhere"}')$$);
 SELECT fails($$SELECT rag_create_pipeline('docs', 'body', 'other', defaults => '{"colour": 1}')$$);
 SELECT name, defaults FROM rag.pipeline;
 
 -- A new pipeline has them from the beginning, and a new generation has those of the old one.
-SELECT rag_create_pipeline('docs', 'body', 'other', metadata => ARRAY['url'], refresh => 'manual', defaults => '{"cite": {"style": "link", "link_column": "url"}, "llm": "writer"}');
+SELECT rag_create_pipeline('docs', 'body', 'other', metadata => ARRAY['url'], refresh => 'manual', defaults => '{"cite": {"style": "link", "link_column": "url"}, "llm": "writer"}', options => '{"config": null, "backfill": null, "graph": null}');
 SELECT rag_alter_pipeline('other', chunking => '{"max_tokens": 64}');
 SELECT name, generation, defaults FROM rag.pipeline WHERE name = 'other' OR replaces IS NOT NULL ORDER BY id;
 SELECT rag_alter_pipeline('other', defaults => '{"k": 1, "llm": "writer", "verify": {"by": "llm", "llm": "judge"}}');

@@ -117,6 +117,15 @@ CREATE MATERIALIZED VIEW kept AS SELECT * FROM docs;
 CREATE TEMP TABLE passing (id integer PRIMARY KEY, body text);
 CREATE SEQUENCE counter;
 SELECT fails($$SELECT rag_create_pipeline('loose', 'body')$$);
+CREATE TABLE deferred (id integer PRIMARY KEY DEFERRABLE, body text);
+SELECT fails($$SELECT rag_create_pipeline('deferred', 'body')$$);
+CREATE UNIQUE INDEX ON deferred (id);
+SELECT rag_create_pipeline('deferred', 'body');
+-- A source cannot have children, whose rows have triggers of their own.
+SELECT fails('CREATE TABLE deferred_child () INHERITS (deferred)');
+CREATE TABLE deferred_child (LIKE deferred);
+SELECT fails('ALTER TABLE deferred_child INHERIT deferred');
+DROP TABLE deferred, deferred_child CASCADE;
 SELECT fails($$SELECT rag_create_pipeline('shown', 'body')$$);
 SELECT fails($$SELECT rag_create_pipeline('kept', 'body')$$);
 SELECT fails($$SELECT rag_create_pipeline('passing', 'body')$$);

@@ -156,6 +156,10 @@ SELECT rag_create_pipeline('files', 'file', refresh => 'sync');
 INSERT INTO files VALUES (1, '<html><body><h1>Zebra</h1><p>Stripes are black.</p></body></html>'), (2, 'Plain text of lions.');
 SELECT source_id, content FROM files_rag ORDER BY 1;
 SELECT fails($$INSERT INTO files VALUES (3, '\x255044462d312e340a')$$);
+CREATE TABLE papers (id integer PRIMARY KEY, file bytea);
+INSERT INTO papers VALUES (1, 'Plain text of lions.'), (2, '\x255044462d312e340a');
+SELECT fails($$SELECT rag_create_pipeline('papers', 'file')$$);
+DROP TABLE papers;
 
 -- Nobody else's business.
 SET ROLE regress_stranger;

@@ -25,6 +25,9 @@ SELECT fails($$SELECT rag_template_set('bad', E'[[system]]\na\n[[user]]\n{% if n
 SELECT fails($$SELECT rag_template_set('bad', '{{ question')$$);
 SELECT fails($$SELECT rag_template_set('bad', '{% set a = question %}')$$);
 SELECT fails($$SELECT rag_template_set('bad', '{% include "x" %}')$$);
+SELECT fails($$SELECT rag_template_set('bad', '{{ question | reverse }}')$$);
+SELECT fails($$SELECT rag_template_set('bad', E'a\n{% if question is defined %}{{ question }}{% endif %}')$$);
+SELECT fails($$SELECT rag_template_set('standard', '{{ question }}')$$);
 SELECT fails($$SELECT rag_template_set('bad', '{{ question ~ question }}')$$);
 SELECT fails($$SELECT rag_template_set('bad', E'a\n[[user]]\nb')$$);
 SELECT fails($$SELECT rag_template_set('bad', E'[[system]]\nRead this:\n{{ sources }}\n[[user]]\n{{ question }}')$$);

@@ -105,7 +105,8 @@ RESET ROLE;
 SELECT t.question, min(f.score) FROM rag.trace_log t JOIN rag.feedback f ON f.trace = t.id WHERE t.owner = current_user GROUP BY t.id HAVING min(f.score) < 0.5;
 -- What is old goes, with what was said of it.
 SELECT rag_trace_purge('1 day'), rag_trace_purge(NULL);
-SELECT rag_trace_purge('-1 minute') > 0;
+SELECT fails($$SELECT rag_trace_purge('-1 day')$$);
+SELECT rag_trace_purge('0') > 0;
 SELECT count(*) FROM rag.trace_log;
 SELECT count(*) FROM rag.feedback;
 RESET rag.trace;
