@@ -12,8 +12,22 @@ use crate::pg::server::row_security;
 pub struct OpenedIndex(pg_sys::Relation);
 
 impl OpenedIndex {
-    /// Opens an index of the access method `of` that the caller may read the table of.
+    /// Opens an index of the access method `of` that is built, and that the caller may read the table of.
     pub fn new(oid: pg_sys::Oid, of: &CStr) -> Result<OpenedIndex> {
+        OpenedIndex::open(oid, of, "Name the index of one partition; pg_partition_tree lists them.")
+    }
+
+    /// Opens the index as [`new`](Self::new) does, for a query that ranks by its statistics.
+    pub fn for_statistics(oid: pg_sys::Oid, of: &CStr) -> Result<OpenedIndex> {
+        OpenedIndex::open(
+            oid,
+            of,
+            "Name the index of one partition: its statistics then count for all.",
+        )
+    }
+
+    /// `hint` is what to do instead where the index is one of a partitioned table.
+    fn open(oid: pg_sys::Oid, of: &CStr, hint: &str) -> Result<OpenedIndex> {
         // SAFETY: look-ups by OID; the relation is opened only if it is an index, and a list of the
         // sessions that wait for its lock is made anew when it is there.
         unsafe {
@@ -25,7 +39,7 @@ impl OpenedIndex {
             let name = CStr::from_ptr(name).to_string_lossy().into_owned();
             match pg_sys::get_rel_relkind(oid) as u8 {
                 pg_sys::RELKIND_INDEX => {}
-                pg_sys::RELKIND_PARTITIONED_INDEX => return Err(is_of_partitions(&name)),
+                pg_sys::RELKIND_PARTITIONED_INDEX => return Err(is_of_partitions(&name, hint)),
                 _ => return Err(is_another(&name, of)),
             }
             let relation = pg_sys::try_index_open(oid, pg_sys::AccessShareLock as i32);
@@ -40,6 +54,7 @@ impl OpenedIndex {
             }
             opened.expect_readable(&name)?;
             opened.expect_whole(&name)?;
+            opened.expect_built(&name)?;
             Ok(opened)
         }
     }
@@ -82,10 +97,15 @@ impl OpenedIndex {
         Err(Error::new(ErrorKind::Unsupported, format!("index \"{name}\" {what}")))
     }
 
-    /// Whether it was built and takes what is inserted.
-    pub fn is_ready(&self) -> bool {
+    /// Pages that were all written, by a build that has ended. An index that REINDEX CONCURRENTLY has just replaced
+    /// serves the sessions that began before.
+    fn expect_built(&self, name: &str) -> Result<()> {
         // SAFETY: the index is open; rd_index is its description.
-        unsafe { (*(*self.0).rd_index).indisready }
+        if unsafe { (*(*self.0).rd_index).indisready } {
+            return Ok(());
+        }
+        Err(Error::new(ErrorKind::NotInState, format!("index \"{name}\" is not built"))
+            .hint("Its build has failed or is not done. REINDEX INDEX makes it anew."))
     }
 
     /// The index's name.
@@ -128,8 +148,7 @@ fn is_another(name: &str, of: &CStr) -> Error {
         .hint(format!("Name an index that was made with USING {of}."))
 }
 
-fn is_of_partitions(name: &str) -> Error {
+fn is_of_partitions(name: &str, hint: &str) -> Error {
     let message = format!("\"{name}\" is an index of a partitioned table and holds nothing itself");
-    Error::new(ErrorKind::WrongObjectType, message)
-        .hint("Name the index of one partition: its statistics then count for all.")
+    Error::new(ErrorKind::WrongObjectType, message).hint(hint)
 }

@@ -4,12 +4,14 @@
 //! each index it has used, in which buffer it last saw each page ([`BufferHints`]); whether the page
 //! is still there is checked as it is pinned, so a stale hint costs a look-up and no more.
 
+use std::cell::Cell;
+use std::ffi::CStr;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use pgrx::prelude::*;
 
 use super::buffer_hints::{BufferHints, locator, prefetch_buffer};
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::pages::{
     HEADER_BYTES, PAGE_SIZE, Page, Store, StoreMut, TRAILER_BYTES, Tour, expect_ascending,
 };
@@ -24,6 +26,8 @@ const NO_SUBTRANSACTION: u32 = 0;
 pub struct Pages {
     relation: pg_sys::Relation,
     hints: BufferHints,
+    /// How many pages there were when that was asked last.
+    known: Cell<u32>,
 }
 
 impl Pages {
@@ -34,43 +38,70 @@ impl Pages {
     /// `relation` is an open index.
     pub unsafe fn new(relation: pg_sys::Relation) -> Pages {
         // SAFETY: by this function's contract.
-        unsafe { Pages { relation, hints: BufferHints::of(relation) } }
+        unsafe { Pages { relation, hints: BufferHints::of(relation), known: Cell::new(0) } }
+    }
+
+    /// Whether there is such a page. That is a question to the system only where the page was added after the last
+    /// such question, or a damaged page leads to it: an index in use does not shrink.
+    fn has(&self, block: u32) -> bool {
+        if block >= self.known.get() {
+            // SAFETY: the relation is open.
+            self.known.set(unsafe { pg_sys::RelationGetNumberOfBlocksInFork(self.relation, MAIN) });
+        }
+        block < self.known.get()
+    }
+
+    /// Fails where a damaged page leads to a block beyond the end, and where the end of the file is lost. PostgreSQL
+    /// takes the highest number of a block for the wish that a page be added.
+    fn check_has(&self, block: u32) -> Result<()> {
+        if self.has(block) {
+            return Ok(());
+        }
+        // SAFETY: the relation is open; its description has a name.
+        let name = unsafe { CStr::from_ptr((*(*self.relation).rd_rel).relname.data.as_ptr()) };
+        let name = name.to_string_lossy();
+        let message = format!("index \"{name}\" is corrupted: it has no block {block}");
+        Err(Error::new(ErrorKind::IndexCorrupted, message).hint("REINDEX the index."))
     }
 
     /// # Safety
     ///
     /// To be called in [`guarded`].
-    unsafe fn look_at<T>(&self, block: u32, look: impl FnOnce(&Page) -> T) -> T {
-        let block = existing(block);
+    unsafe fn look_at<T>(&self, block: u32, look: impl FnOnce(&Page) -> T) -> Result<T> {
         // SAFETY: as in `pin`; the buffer is pinned, and under the lock the page does not change.
         unsafe {
             let file = locator(self.relation);
             let is_there = |hint: &i32| unguarded::ReadRecentBuffer(file, MAIN, block, *hint);
-            let buffer = self.hints.to_try(block).filter(is_there).unwrap_or_else(|| {
-                let buffer = unguarded::ReadBuffer(self.relation, block);
-                self.hints.remember(block, buffer);
-                buffer
-            });
+            let buffer = match self.hints.to_try(block).filter(is_there) {
+                Some(buffer) => buffer,
+                None => {
+                    self.check_has(block)?;
+                    let buffer = unguarded::ReadBuffer(self.relation, block);
+                    self.hints.remember(block, buffer);
+                    buffer
+                }
+            };
             unguarded::LockBuffer(buffer, pg_sys::BUFFER_LOCK_SHARE as i32);
             let found = look(&*pg_sys::BufferGetPage(buffer).cast::<Page>());
             unguarded::LockBuffer(buffer, pg_sys::BUFFER_LOCK_UNLOCK as i32);
             unguarded::ReleaseBuffer(buffer);
-            found
+            Ok(found)
         }
     }
 
-    fn pin(&self, block: u32) -> Pinned {
-        let block = existing(block);
+    fn pin(&self, block: u32) -> Result<Pinned> {
         // SAFETY: the relation is open; a hint is a buffer that once existed, and whether it
         // holds this page is what ReadRecentBuffer checks.
         unsafe {
             let file = locator(self.relation);
             let is_there = |hint: &i32| pg_sys::ReadRecentBuffer(file, MAIN, block, *hint);
-            Pinned(self.hints.to_try(block).filter(is_there).unwrap_or_else(|| {
-                let buffer = pg_sys::ReadBuffer(self.relation, block);
-                self.hints.remember(block, buffer);
-                buffer
-            }))
+            if let Some(buffer) = self.hints.to_try(block).filter(is_there) {
+                return Ok(Pinned(buffer));
+            }
+            self.check_has(block)?;
+            let buffer = pg_sys::ReadBuffer(self.relation, block);
+            self.hints.remember(block, buffer);
+            Ok(Pinned(buffer))
         }
     }
 
@@ -110,7 +141,7 @@ impl Pages {
         block: u32,
         change: impl FnOnce(&mut Page) -> Result<bool>,
     ) -> Result<bool> {
-        let pinned = self.pin(block);
+        let pinned = self.pin(block)?;
         pinned.lock();
         let outcome = pinned.change_unlogged(change);
         pinned.unlock();
@@ -132,12 +163,6 @@ impl Pages {
     }
 }
 
-/// `block`, which may come from a damaged page: PostgreSQL takes the highest number for the wish that a
-/// page be added, and the one below for a page that is not there.
-fn existing(block: u32) -> u32 {
-    block.min(pg_sys::InvalidBlockNumber - 1)
-}
-
 impl Store for Pages {
     fn blocks(&self) -> Result<u32> {
         // SAFETY: the relation is open.
@@ -146,7 +171,7 @@ impl Store for Pages {
 
     fn read<T>(&self, block: u32, look: impl FnOnce(&Page) -> T) -> Result<T> {
         // SAFETY: what is called here owns nothing that a jump would leave behind.
-        Ok(unsafe { guarded(|| self.look_at(block, look)) })
+        unsafe { guarded(|| self.look_at(block, look)) }
     }
 
     fn read_each(&self, tour: &mut impl Tour) -> Result<()> {
@@ -166,19 +191,17 @@ impl Store for Pages {
                             tour.look(place, page);
                             place += 1;
                         }
-                    });
+                    })?;
                 }
-            });
+                Ok(())
+            })
         }
-        Ok(())
     }
 
     fn prefetch(&self, block: u32, offset: usize, bytes: usize) {
         if let Some(hint) = self.hints.get(block) {
             prefetch_buffer(hint, offset, bytes);
-        } else if let Ok(blocks) = self.blocks()
-            && block < blocks
-        {
+        } else if self.has(block) {
             // SAFETY: the relation is open and has this block.
             unsafe { pg_sys::PrefetchBuffer(self.relation, MAIN, block) };
         }
@@ -192,7 +215,7 @@ impl Store for Pages {
 
 impl StoreMut for Pages {
     fn write(&self, block: u32, change: impl FnOnce(&mut Page) -> Result<bool>) -> Result<bool> {
-        let pinned = self.pin(block);
+        let pinned = self.pin(block)?;
         pinned.lock();
         let outcome = self.change([pinned.0], |[page]| change(page));
         pinned.unlock();
@@ -206,7 +229,7 @@ impl StoreMut for Pages {
         change: impl FnOnce(&mut Page, &mut Page) -> Result<bool>,
     ) -> Result<bool> {
         expect_ascending(first, second)?;
-        let (one, two) = (self.pin(first), self.pin(second));
+        let (one, two) = (self.pin(first)?, self.pin(second)?);
         one.lock();
         two.lock();
         let outcome = self.change([one.0, two.0], |[first, second]| change(first, second));

@@ -11,6 +11,7 @@ use crate::pg::index::hnsw::row_of;
 use crate::pg::index::new_pages::{NewPages, TemporaryPages};
 use crate::pg::index::pages::PageWriter;
 use crate::pg::server::error::OrReport;
+use crate::pg::server::raised::as_raised;
 use crate::pg::server::reserve::Reserve;
 
 /// The phases, as pg_stat_progress_create_index numbers them.
@@ -50,7 +51,8 @@ pub unsafe extern "C-unwind" fn ambuild(
 ) -> *mut pg_sys::IndexBuildResult {
     // SAFETY: PostgreSQL passes an open table, an empty index over it, and its description.
     unsafe {
-        let (heap_tuples, index_tuples) = build(table, index, info).or_report();
+        let built = as_raised(None, || build(table, index, info));
+        let (heap_tuples, index_tuples) = built.or_report();
         let result: *mut pg_sys::IndexBuildResult =
             pg_sys::palloc0(size_of::<pg_sys::IndexBuildResult>()).cast();
         (*result).heap_tuples = heap_tuples;

@@ -159,22 +159,23 @@ unsafe fn estimate(
             0 => matching(root, path, pages),
             // The rows that a policy removes from the best are counted by EXPLAIN, too.
             1 if is_secret((*path).indexinfo) => None,
-            1 => match known(root, orders.get_ptr(0)?) {
-                KnownValue::Later => Some(Bm25Estimate::unknown(tuples, true)),
-                KnownValue::Null => Some(Bm25Estimate::new(&[], tuples, true)),
-                KnownValue::Now(datum) => {
-                    let query = Bm25Query::new(datum).ok()?;
-                    let question = query.question.unwrap_or_default();
-                    let known = Frequencies::of(pages, std::slice::from_ref(&question)).ok()?;
-                    let terms = question.terms();
-                    let found: Vec<f64> = terms.iter().map(|term| known.get(term)).collect();
-                    let scored = Bm25Estimate::new(&found, tuples, true);
-                    match gives_unscored(root, path, &terms) {
-                        true => Some(scored.and(&matching(root, path, pages)?, tuples)),
-                        false => Some(scored),
+            1 => {
+                let question = match known(root, orders.get_ptr(0)?) {
+                    KnownValue::Later => return Some(Bm25Estimate::unknown(tuples, true)),
+                    KnownValue::Null => Bm25Question::default(),
+                    KnownValue::Now(datum) => {
+                        Bm25Query::new(datum).ok()?.question.unwrap_or_default()
                     }
+                };
+                let known = Frequencies::of(pages, std::slice::from_ref(&question)).ok()?;
+                let terms = question.terms();
+                let found: Vec<f64> = terms.iter().map(|term| known.get(term)).collect();
+                let scored = Bm25Estimate::new(&found, tuples, true);
+                match gives_unscored(root, path, &terms) {
+                    true => Some(scored.and(&matching(root, path, pages)?, tuples)),
+                    false => Some(scored),
                 }
-            },
+            }
             _ => None,
         }
     }

@@ -25,23 +25,16 @@ pub use scan::{amgettuple, figures};
 
 use super::opened_index::OpenedIndex;
 use crate::bm25::{Bm25Settings, Statistics};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::pg::server::guc;
 
 /// The strategy number of `tsvector @@ tsquery`; `tsvector <@> rag_bm25_query` is 2, and that of a
 /// rag.bm25_weighted_query 3.
 const MATCH: u16 = 1;
 
-/// Opens the index that a query names. One that REINDEX CONCURRENTLY has just replaced serves the
-/// sessions that began before.
+/// Opens the index that a query names.
 fn open(index: pg_sys::Oid) -> Result<OpenedIndex> {
-    let index = OpenedIndex::new(index, c"rag_bm25")?;
-    if index.is_ready() {
-        return Ok(index);
-    }
-    let message = format!("index \"{}\" is not built", index.name());
-    Err(Error::new(ErrorKind::NotInState, message)
-        .hint("Its build has failed or is not done. REINDEX INDEX makes it anew."))
+    OpenedIndex::for_statistics(index, c"rag_bm25")
 }
 
 /// The parameters of BM25 that hold in this session.

@@ -2,8 +2,8 @@
 //!
 //! With ORDER BY `<@>` the rows come best first: those that have one of the words at least, and after
 //! them those without a score that a WHERE keeps.
-//! Without it the rows that may match come in no order. What the words alone don't decide, such
-//! as a phrase, the executor checks again.
+//! Without it, or where it asks for NULL, the rows that may match come in no order. What the words
+//! alone don't decide, such as a phrase, the executor checks again.
 //!
 //! For a role that does not see all rows of the table no such plan is made: EXPLAIN would count the
 //! hidden rows that have a word, as those that a policy removes from the best. A plan that was made
@@ -25,6 +25,17 @@ use crate::pg::index::hnsw::pointer_of;
 use crate::pg::index::pages::Pages;
 use crate::pg::server::error::OrReport;
 use crate::pg::server::row_security::hides_statistics;
+
+/// Where a row stands in the ORDER BY, as the executor is told.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum RowRank {
+    /// By its score.
+    Scored,
+    /// With NULL, as the operator says where nothing is asked.
+    Null,
+    /// The executor is to score the rows and bring them into order.
+    Unknown,
+}
 
 /// Between amrescan and the first row: `None`.
 #[derive(Default)]
@@ -61,8 +72,7 @@ struct RunningScan {
     source: ScanSource,
     /// Whether the executor is to look whether a row matches.
     must_recheck: bool,
-    /// Whether the executor is to score the rows and bring them into order.
-    must_sort: bool,
+    rank: RowRank,
     /// The rows that come after those of the source, if a WHERE keeps any.
     unscored: Option<UnscoredRows>,
 }
@@ -94,15 +104,22 @@ impl ScanSource {
 }
 
 impl RunningScan {
-    /// All rows, for the executor to look at.
-    fn all(pages: Pages, must_sort: bool) -> Result<RunningScan> {
+    /// All rows, for the executor to look at and to bring into order.
+    fn all(pages: Pages) -> Result<RunningScan> {
         let source = ScanSource::Rows(bm25::rows(&pages)?);
-        Ok(RunningScan { pages, source, must_recheck: true, must_sort, unscored: None })
+        let rank = RowRank::Unknown;
+        Ok(RunningScan { pages, source, must_recheck: true, rank, unscored: None })
+    }
+
+    /// The rows that may match, in no order.
+    fn matching(pages: Pages, conditions: &[Bm25Question], rank: RowRank) -> Result<RunningScan> {
+        let (source, must_recheck) = matching(&pages, conditions)?;
+        Ok(RunningScan { pages, source, must_recheck, rank, unscored: None })
     }
 
     fn of(pages: Pages, search: Bm25Search, must_recheck: bool) -> RunningScan {
         let source = ScanSource::Search(Box::new(search));
-        RunningScan { pages, source, must_recheck, must_sort: false, unscored: None }
+        RunningScan { pages, source, must_recheck, rank: RowRank::Scored, unscored: None }
     }
 
     fn next(&mut self) -> Result<Option<Bm25Hit>> {
@@ -168,11 +185,13 @@ pub unsafe extern "C-unwind" fn amgettuple(
         let Some(Bm25Hit { row, score }) = under_way.next().or_report() else { return false };
         (*scan).xs_heaptid = pointer_of(row);
         (*scan).xs_recheck = under_way.must_recheck;
-        (*scan).xs_recheckorderby = under_way.must_sort;
+        let rank = under_way.rank;
+        (*scan).xs_recheckorderby = rank == RowRank::Unknown;
         if (*scan).numberOfOrderBys > 0 {
-            let distance = if under_way.must_sort { f64::NEG_INFINITY } else { 0.0 - score };
+            // What is rechecked may not come before this.
+            let distance = if rank == RowRank::Scored { 0.0 - score } else { f64::NEG_INFINITY };
             *(*scan).xs_orderbyvals = pg_sys::Datum::from(distance.to_bits());
-            *(*scan).xs_orderbynulls = false;
+            *(*scan).xs_orderbynulls = rank == RowRank::Null;
         }
         true
     }
@@ -224,19 +243,17 @@ unsafe fn begin(scan: pg_sys::IndexScanDesc) -> Result<RunningScan> {
             |pages| Ok(RunningScan::of(pages, Bm25Search::new(Vec::new(), settings(), 0)?, false));
         let Some(conditions) = conditions(scan)? else { return nothing(pages) };
         match (*scan).numberOfOrderBys {
-            0 => {
-                let (source, must_recheck) = matching(&pages, &conditions)?;
-                Ok(RunningScan { pages, source, must_recheck, must_sort: false, unscored: None })
-            }
+            0 => RunningScan::matching(pages, &conditions, RowRank::Scored),
             1 => match order(scan)? {
                 Some(Bm25Query { weights, question: Some(question) }) => {
                     let scanned = (*(*scan).indexRelation).rd_id;
                     if hides_statistics(scanned)? {
-                        return RunningScan::all(pages, true);
+                        return RunningScan::all(pages);
                     }
                     ranked((pages, scanned), &question, conditions, weights)
                 }
-                _ => nothing(pages),
+                _ if conditions.is_empty() => nothing(pages),
+                _ => RunningScan::matching(pages, &conditions, RowRank::Null),
             },
             _ => Err(Error::new(
                 ErrorKind::Unsupported,

@@ -19,6 +19,7 @@ use crate::hnsw::space::Space;
 use crate::hnsw::write_out::write_out;
 use crate::pg::index::pages::PageWriter;
 use crate::pg::server::error::OrReport;
+use crate::pg::server::raised::as_raised;
 use crate::pg::server::reserve::Reserve;
 
 /// The phases, as pg_stat_progress_create_index numbers them.
@@ -71,7 +72,8 @@ pub unsafe extern "C-unwind" fn ambuild(
     // SAFETY: PostgreSQL passes an open table, an empty index over it, and its description.
     unsafe {
         let plan = plan(index).or_report();
-        let (heap_tuples, index_tuples) = build(table, index, info, plan).or_report();
+        let built = as_raised(None, || build(table, index, info, plan));
+        let (heap_tuples, index_tuples) = built.or_report();
         let result: *mut pg_sys::IndexBuildResult =
             pg_sys::palloc0(size_of::<pg_sys::IndexBuildResult>()).cast();
         (*result).heap_tuples = heap_tuples;
@@ -119,10 +121,14 @@ unsafe fn plan(index: pg_sys::Relation) -> Result<IndexPlan> {
 ///
 /// `index` is open.
 unsafe fn dimensions(index: pg_sys::Relation) -> Result<u32> {
-    // SAFETY: by this function's contract; an index has a column.
+    // SAFETY: by this function's contract; an index has a column. A domain has the dimensions of what it is over.
     let (modifier, type_oid) = unsafe {
         let tuples = pgrx::PgTupleDesc::from_pg_unchecked((*index).rd_att);
-        tuples.get(0).map_or((-1, pg_sys::InvalidOid), |it| (it.type_mod(), it.atttypid))
+        tuples.get(0).map_or((-1, pg_sys::InvalidOid), |it| {
+            let mut modifier = it.type_mod();
+            let base = pg_sys::getBaseTypeAndTypmod(it.atttypid, &mut modifier);
+            (modifier, base)
+        })
     };
     if type_oid == pg_sys::VARBITOID {
         let message = "column of the type varbit has values of more than one length";

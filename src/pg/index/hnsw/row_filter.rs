@@ -11,9 +11,6 @@
 //! A scan looks ahead, so some rows are evaluated that the executor would not have come to behind a LIMIT. A condition
 //! that fails for such a row ends the query, as it may with any plan. Volatile functions are not evaluated ahead, nor
 //! subqueries that depend on the row, nor functions that say they are expensive, as those in SQL and PL/pgSQL do by default.
-//! The error of a condition reaches the client without its CONTEXT, which pgrx does not carry over where an error becomes
-//! an unwinding of the Rust stack; conditions that say one are functions in SQL and PL/pgSQL, which are not evaluated here
-//! unless they say that they are cheap.
 
 use pgrx::prelude::*;
 

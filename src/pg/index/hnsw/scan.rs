@@ -18,6 +18,7 @@ use crate::pg::index::access_method;
 use crate::pg::index::pages::Pages;
 use crate::pg::server::error::OrReport;
 use crate::pg::server::guc;
+use crate::pg::server::raised::as_raised;
 
 thread_local! {
     /// Memory for the next scan.
@@ -107,7 +108,8 @@ pub unsafe extern "C-unwind" fn amgettuple(
         };
         let rescorer = opaque.rescorer.get_or_insert_with(|| Rescorer::new(scan));
         let measure = |row| Ok(rescorer.distance(scan, row));
-        let next = order.next(pages, under_way, measure).or_report();
+        // What a condition on the rows calls may fail.
+        let next = as_raised(None, || order.next(pages, under_way, measure)).or_report();
         let Some((nearness, row)) = next else { return false };
         (*scan).xs_heaptid = pointer_of(row);
         (*scan).xs_recheck = (*scan).numberOfKeys > 0;
