@@ -108,6 +108,34 @@ fn explain_says_what_a_scan_did() {
 }
 
 #[pg_extern]
+fn a_block_beyond_the_end_of_an_index_is_damage() {
+    use crate::pages::{Store, StoreMut};
+    use crate::pg::index::opened_index::OpenedIndex;
+
+    run("CREATE TABLE texts (tsv tsvector)");
+    run("CREATE INDEX texts_tsv ON texts USING rag_bm25 (tsv)");
+    let oid = one::<pg_sys::Oid>("SELECT 'texts_tsv'::regclass::oid", &[]).expect("an index");
+    let index = OpenedIndex::new(oid, c"rag_bm25").expect("an index");
+    let pages = index.pages();
+    let blocks = pages.blocks().expect("their number");
+    for block in [blocks, 4_278_190_109, u32::MAX - 1, u32::MAX] {
+        let read = pages.read(block, |_| ());
+        let written = pages.write(block, |_| Ok(false)).map(drop);
+        for outcome in [read, written] {
+            let error = outcome.expect_err("an error");
+            assert_eq!(error.kind(), ErrorKind::IndexCorrupted, "{error}");
+            let said = format!("index \"texts_tsv\" is corrupted: it has no block {block}");
+            assert_eq!(error.message(), said);
+        }
+    }
+    // One that was added since is there.
+    assert_eq!(pages.append(|_, _| ()), Ok(blocks));
+    for pages in [pages, index.pages()] {
+        assert_eq!(pages.read(blocks, |_| ()), Ok(()));
+    }
+}
+
+#[pg_extern]
 fn each_kind_of_error_has_an_sqlstate() {
     let kinds = [
         (ErrorKind::InvalidParameter, PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE),
@@ -208,6 +236,24 @@ fn transition_tables_are_those_of_the_innermost_trigger() {
     };
     assert_eq!(chunks("outside").as_deref(), Some("one, two"));
     assert_eq!(chunks("inside").as_deref(), Some("one inside, two inside"));
+}
+
+#[cfg(any(feature = "pg17", feature = "pg18"))]
+#[pg_extern]
+fn another_expression_of_a_generated_column_has_all_rows_looked_at() {
+    let asked_about_all = || {
+        let statement = "SELECT i.kind FROM rag.intake AS i WHERE i.kind = 'all'";
+        sql::changed_rows(statement, &[], |_| Ok(())).expect("rows").len()
+    };
+    run("CREATE TABLE articles (id integer PRIMARY KEY, head text, size integer,
+             body text GENERATED ALWAYS AS (head || '.') STORED,
+             digits integer GENERATED ALWAYS AS (size + 1) STORED)");
+    run("SELECT rag_create_pipeline('articles', 'body', refresh => 'manual')");
+    assert_eq!(asked_about_all(), 1, "the rows of a new pipeline");
+    run("ALTER TABLE articles ALTER COLUMN digits SET EXPRESSION AS (size + 2)");
+    assert_eq!(asked_about_all(), 1, "a column that the pipeline does not read");
+    run("ALTER TABLE articles ALTER COLUMN body SET EXPRESSION AS (head || '!')");
+    assert_eq!(asked_about_all(), 2);
 }
 
 #[pg_extern]

@@ -6,6 +6,7 @@
 
 pub mod error;
 
+pub mod exact;
 pub mod lock;
 pub mod options;
 pub mod random;

@@ -5,12 +5,12 @@
 //! ```
 //!
 //! serde finds what is wrong; here it is said in the words of those who write SQL. An unknown key is an
-//! error that names the known ones, the nearest of them first.
+//! error that names the known ones, the nearest of them first. A known key that is null has its default.
 
 use std::fmt;
 
-use serde::de::value::Error as NoValue;
-use serde::de::{DeserializeOwned, Deserializer, Error as _, Visitor};
+use serde::de::value::{Error as NoValue, MapDeserializer};
+use serde::de::{DeserializeOwned, Deserializer, Error as _, IntoDeserializer, Visitor};
 use serde::forward_to_deserialize_any;
 use serde_json::Value;
 
@@ -29,6 +29,18 @@ const SIMILAR: f64 = 0.8;
 pub fn read<T: DeserializeOwned>(name: &str, value: Value, others: &[&str]) -> Result<T> {
     deserialized(name, value, |object, key, known| {
         hint_of_known(key, &with_others(object, known, others))
+    })
+}
+
+/// As [`read`], of an object called `name` in which the keys `refused` are known and yet of no use, so that the hint
+/// leaves them out.
+///
+/// Fails with an invalid parameter.
+pub fn read_without<T: DeserializeOwned>(name: &str, value: Value, refused: &[&str]) -> Result<T> {
+    deserialized(name, value, |object, key, known| {
+        let is_of_use = |it: &&&str| object != name || !refused.contains(*it);
+        let known: Vec<&str> = known.iter().filter(is_of_use).copied().collect();
+        hint_of_known(key, &known)
     })
 }
 
@@ -102,6 +114,76 @@ impl<'de> Deserializer<'de> for FieldNames<'_> {
     }
 }
 
+/// A value of which a struct is read without those of its keys that are null: they are as good as missing. Other nulls
+/// stay, such as those of a filter or of a schema, which mean something.
+struct WithoutNulls(Value);
+
+impl<'de> Deserializer<'de> for WithoutNulls {
+    type Error = serde_json::Error;
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, serde_json::Error> {
+        let members = match self.0 {
+            Value::Object(members) => members,
+            other => return other.deserialize_struct(name, fields, visitor),
+        };
+        let is_said = |member: &(String, Value)| {
+            let (key, value) = member;
+            !(value.is_null() && fields.contains(&key.as_str()))
+        };
+        let said = members.into_iter().filter(is_said);
+        visitor.visit_map(MapDeserializer::new(said.map(|(key, value)| (key, WithoutNulls(value)))))
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(
+        self,
+        visitor: V,
+    ) -> Result<V::Value, serde_json::Error> {
+        match self.0 {
+            Value::Null => visitor.visit_none(),
+            value => visitor.visit_some(WithoutNulls(value)),
+        }
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, serde_json::Error> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        variants: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, serde_json::Error> {
+        self.0.deserialize_enum(name, variants, visitor)
+    }
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, serde_json::Error> {
+        self.0.deserialize_any(visitor)
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 char str string bytes byte_buf unit unit_struct
+        seq tuple tuple_struct map identifier ignored_any
+    }
+}
+
+impl IntoDeserializer<'_, serde_json::Error> for WithoutNulls {
+    type Deserializer = Self;
+
+    fn into_deserializer(self) -> Self {
+        self
+    }
+}
+
 /// What is deserialized; `hint` makes the hint of an unknown key, of the object that it is in, the key, and
 /// the keys that are known there.
 fn deserialized<T: DeserializeOwned>(
@@ -109,7 +191,7 @@ fn deserialized<T: DeserializeOwned>(
     value: Value,
     hint: impl Fn(&str, &str, &[&str]) -> String,
 ) -> Result<T> {
-    serde_path_to_error::deserialize(value).map_err(|error| {
+    serde_path_to_error::deserialize(WithoutNulls(value)).map_err(|error| {
         let path = error.path().to_string();
         let inner = error.inner().to_string();
         let place = match (name, path.as_str()) {
@@ -378,7 +460,6 @@ pub(crate) mod tests {
         );
         check(json!({"is_late": 1}), "option \"is_late\" must be true or false, not 1", None);
         check(json!({"order": 1}), "option \"order\" must be a string, not 1", None);
-        check(json!({"is_late": null}), "option \"is_late\" must be true or false, not null", None);
         check(json!({"budget": 3}), "option \"budget\" must be an object, not 3", None);
         check(
             json!({"budget": {"calls": "many"}}),
@@ -387,6 +468,40 @@ pub(crate) mod tests {
         );
         check(json!({"names": {}}), "option \"names\" must be an array, not an object", None);
         check(json!({"names": ["a", 1]}), "option \"names[1]\" must be a string, not 1", None);
+    }
+
+    #[test]
+    fn a_known_key_that_is_null_has_its_default() {
+        let nulls = json!({"temperature": null, "max_tokens": null, "is_late": null, "order": null,
+            "budget": {"calls": null}, "names": null});
+        let given = read::<Given>("", nulls, &[]).unwrap();
+        assert_eq!((given.temperature, given.is_late, given.budget.calls), (0.0, false, 0));
+        assert!(given.max_tokens.is_none() && given.order.is_none() && given.names.is_empty());
+        let given = read::<Given>("", json!({"budget": null, "max_tokens": 3}), &[]).unwrap();
+        assert_eq!(given.max_tokens, Some(3));
+        check(
+            json!({"temprature": null}),
+            "unknown option \"temprature\"",
+            Some(
+                "Did you mean \"temperature\"? Known options: temperature, max_tokens, is_late, order, budget, names, k.",
+            ),
+        );
+        check(json!({"names": [null]}), "option \"names[0]\" must be a string, not null", None);
+    }
+
+    #[test]
+    fn a_key_of_no_use_is_not_among_the_known_ones() {
+        let error = read_without::<Budget>("budget", json!({"cals": 1}), &["calls"]).unwrap_err();
+        assert_eq!(error.hint_text(), Some("There are none."));
+        let refused = ["budget"];
+        let error = read_without::<Given>("given", json!({"x": 1}), &refused).unwrap_err();
+        assert_eq!(
+            error.hint_text(),
+            Some("Known options: temperature, max_tokens, is_late, order, names.")
+        );
+        let nested = json!({"budget": {"cals": 1}});
+        let error = read_without::<Given>("given", nested, &refused).unwrap_err();
+        assert_eq!(error.hint_text(), Some("Did you mean \"calls\"? Known options: calls."));
     }
 
     #[test]

@@ -114,8 +114,8 @@ pub struct FoundNames {
 
 /// Reads the text of files.
 pub trait FileReader {
-    /// The text of each file.
-    fn read(&mut self, files: Vec<File>) -> Result<Vec<String>>;
+    /// The text of each file, or why it cannot be read.
+    fn read(&mut self, files: Vec<File>) -> Result<Vec<Result<String>>>;
 }
 
 /// Cuts documents into chunks.
@@ -238,16 +238,27 @@ pub fn ingest(
     Ok(prepared)
 }
 
-/// The text of each document; of those that are files, what the reader makes of them.
+/// The text of each document; of those that are files, what the reader makes of them. Fails where that is nothing, and says
+/// for which row.
 pub fn texts(documents: &[Document], reader: &mut dyn FileReader) -> Result<Vec<String>> {
     let files: Vec<File> = documents.iter().filter_map(Document::file).collect();
     let mut read = if files.is_empty() { Vec::new() } else { reader.read(files)? }.into_iter();
     let text = |document: &Document| match &document.content {
-        Some(Content::Text(text)) => text.clone(),
-        Some(Content::File(_) | Content::Html(_)) => read.next().unwrap_or_default(),
-        None => String::new(),
+        Some(Content::Text(text)) => Ok(text.clone()),
+        Some(Content::File(_) | Content::Html(_)) => {
+            read.next().unwrap_or(Ok(String::new())).map_err(|error| of_row(error, document))
+        }
+        None => Ok(String::new()),
     };
-    Ok(documents.iter().map(text).collect())
+    documents.iter().map(text).collect()
+}
+
+/// Says which row an error is about; a document that is chunked alone has no key.
+fn of_row(error: Error, document: &Document) -> Error {
+    if document.key.is_empty() {
+        return error;
+    }
+    error.fact(format!("It is about the row with the key ({}).", document.key.join(", ")))
 }
 
 /// What each document is called.
@@ -487,11 +498,17 @@ mod tests {
     /// Reads what is between two bytes.
     struct Middle;
 
+    /// What it cannot read.
+    const BROKEN: &[u8] = b"broken";
+
     impl FileReader for Middle {
-        fn read(&mut self, files: Vec<File>) -> Result<Vec<String>> {
+        fn read(&mut self, files: Vec<File>) -> Result<Vec<Result<String>>> {
             let middle = |File { bytes, mime }: File| {
+                if bytes == BROKEN {
+                    return Err(Error::new(ErrorKind::DocumentUnreadable, "it is broken"));
+                }
                 let text = String::from_utf8_lossy(&bytes[1..bytes.len() - 1]).into_owned();
-                mime.map_or(text.clone(), |mime| format!("{text}:{}", mime.len()))
+                Ok(mime.map_or(text.clone(), |mime| format!("{text}:{}", mime.len())))
             };
             Ok(files.into_iter().map(middle).collect())
         }
@@ -519,6 +536,19 @@ mod tests {
         let (lines, late, namer) = (None, false, None);
         let mut stages = Stages { reader, chunker, embedder, contextual, lines, late, namer };
         ingest(documents, &mut stages, store).unwrap()
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_read_is_known_by_its_row() {
+        let file = |key: &str, bytes: &[u8]| Document {
+            key: vec![key.to_owned(), "en".to_owned()],
+            title: None,
+            content: Some(Content::File(bytes.to_vec())),
+        };
+        let documents = [file("7", b"<whole>"), document(None), file("8", BROKEN)];
+        assert_eq!(texts(&documents[..2], &mut Middle).unwrap(), ["whole", ""]);
+        let error = texts(&documents, &mut Middle).unwrap_err();
+        assert_eq!(error.detail_text(), Some("It is about the row with the key (8, en)."));
     }
 
     #[test]

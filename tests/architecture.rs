@@ -26,10 +26,9 @@ mod sql;
 mod statements;
 
 use std::collections::BTreeSet;
-use std::fs;
 
 use regex::Regex;
-use source::{Function, RustFile, SourceFile, files, root, rust_files};
+use source::{Function, RustFile, SourceFile, files, rust_files};
 
 /// Fails with the list, if there is one.
 fn check(rule: &str, breaches: impl IntoIterator<Item = String>) {
@@ -245,49 +244,14 @@ fn every_setting_and_function_is_documented() {
         .collect();
     assert!(!settings.is_empty(), "no setting was found in src/pg/server/guc.rs");
     let function = Regex::new(r"CREATE FUNCTION ([\w.]+)").unwrap();
-    let declared = [
-        "function.sql",
-        "index.sql",
-        "bm25.sql",
-        "eval.sql",
-        "template.sql",
-        "context.sql",
-        "strategy.sql",
-        "usage.sql",
-        "trace.sql",
-        "conversation.sql",
-        "text_to_sql.sql",
-        "agent.sql",
-    ]
-    .map(|file| fs::read_to_string(root().join("sql/install").join(file)).unwrap())
-    .concat();
-    let called_by_users = |name: &String| {
-        let by_server = [
-            "rag.capture",
-            "rag.llm_validator",
-            "rag.prepare_source",
-            "rag.forget_dropped",
-            "rag.follow_source",
-            "rag.set_owner_id",
-        ];
-        let by_views = [
-            "rag.owns_pipeline",
-            "rag.is_held",
-            "rag.acts_for",
-            "rag.is_own",
-            "rag.spent",
-            "rag.trusts",
-            "rag.strategies",
-        ];
-        !by_server.contains(&name.as_str())
-            && !by_views.contains(&name.as_str())
-            && !name.starts_with("rag.hnsw_")
-            && !name.starts_with("rag.bm25_")
-    };
+    let declared: String =
+        files(&["sql/install"], &[".sql"]).into_iter().map(|file| file.text).collect();
+    let of_an_index =
+        |name: &String| name.starts_with("rag.hnsw_") || name.starts_with("rag.bm25_");
     let functions: Vec<String> = function
         .captures_iter(&declared)
         .map(|found| found[1].to_owned())
-        .filter(called_by_users)
+        .filter(|name| !of_an_index(name))
         .collect();
     let missing = |name: &&String| !manual.contains(&format!("`{name}"));
     check(

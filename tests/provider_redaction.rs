@@ -12,6 +12,7 @@ use pg_rag::protocol::{
 use pg_rag::provider::client_aid::{NameFinder, NameSearch};
 use pg_rag::provider::schema::{SchemaCheck, SchemaFit, Unlimited};
 use pg_rag::provider::{ProviderMemory, embed, generate, generate_stream, rerank};
+use pg_rag::redact::withheld::WithheldValues;
 use pg_rag::text::token_labels::LabelledSpan;
 use serde_json::{Value, json};
 
@@ -81,6 +82,19 @@ fn answers_have_what_was_not_sent() {
         assert!(sent.contains(expected), "{api}: {sent}");
         assert!(sent.contains("Herr [PERSON_1]. Never call [PHONE_1]."), "{api}: {sent}");
     }
+}
+
+#[test]
+fn what_an_earlier_call_withheld_is_not_sent_later() {
+    let server = Server::play([says("openai", "It was [PERSON_1].")]);
+    let note = "Note: Anna Schmidt signed it. Did Schmidt pay?";
+    let mut asked = request("openai", &server, &[("user", note)]);
+    asked.provider.special.withheld = WithheldValues::begin();
+    let withheld = asked.provider.special.withheld.clone();
+    withheld.learn(["It was signed by Mrs. Anna Schmidt, see a@b.de."], &mut || {});
+    assert_eq!(call(&asked).unwrap().text, "It was Anna Schmidt.");
+    let sent = check_wire(&server, "openai").concat();
+    assert!(sent.contains("Note: [PERSON_1] signed it. Did [PERSON_2] pay?"), "{sent}");
 }
 
 #[test]

@@ -252,6 +252,18 @@ fn cached_tokens_of_both_answers_are_counted() {
 }
 
 #[test]
+fn no_text_of_an_answer_has_the_character_0() {
+    for (answer, expected) in [
+        (r#"{"city": "Kö\u0000ln\u0000", "rooms": 2}"#, r#"{"city": "Köln", "rooms": 2}"#),
+        (r#"Here: {"city": "\u0000\\u0000", "rooms": 2}"#, r#"{"city":"\\u0000","rooms":2}"#),
+    ] {
+        let server = Server::play([says("ollama", answer)]);
+        let generated = call(&request("ollama", &server, &schema())).unwrap();
+        assert_eq!(generated.text, expected);
+    }
+}
+
+#[test]
 fn an_answer_that_never_fits_names_the_place() {
     let check_misfit = |answer: &str, schema: &Value, part: &str| {
         let server = Server::play([says("ollama", answer)]);

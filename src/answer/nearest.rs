@@ -107,6 +107,7 @@ fn in_language(language: NaturalLanguage, subjects: &[String]) -> String {
     let (frame, joint, end) = match language {
         NaturalLanguage::Arabic => ("أقرب المواضيع: ", "؛ ", "."),
         NaturalLanguage::Chinese => ("最接近的主题：", "；", "。"),
+        NaturalLanguage::Danish => ("Nærmeste emner: ", "; ", "."),
         NaturalLanguage::Dutch => ("Wat er het dichtst bij komt: ", "; ", "."),
         NaturalLanguage::English => ("Nearest topics: ", "; ", "."),
         NaturalLanguage::French => ("Sujets les plus proches : ", " ; ", "."),
@@ -116,10 +117,12 @@ fn in_language(language: NaturalLanguage, subjects: &[String]) -> String {
         NaturalLanguage::Italian => ("Argomenti più vicini: ", "; ", "."),
         NaturalLanguage::Japanese => ("最も近い項目：", "；", "。"),
         NaturalLanguage::Korean => ("가장 가까운 항목: ", "; ", "."),
+        NaturalLanguage::Norwegian => ("Nærmeste emner: ", "; ", "."),
         NaturalLanguage::Polish => ("Najbliższe tematy: ", "; ", "."),
         NaturalLanguage::Portuguese => ("Assuntos mais próximos: ", "; ", "."),
         NaturalLanguage::Russian => ("Ближайшие темы: ", "; ", "."),
         NaturalLanguage::Spanish => ("Temas más cercanos: ", "; ", "."),
+        NaturalLanguage::Swedish => ("Närmaste ämnen: ", "; ", "."),
         NaturalLanguage::Turkish => ("En yakın konular: ", "; ", "."),
         NaturalLanguage::Ukrainian => ("Найближчі теми: ", "; ", "."),
     };

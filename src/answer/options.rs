@@ -10,7 +10,9 @@ use super::style::CitationStyle;
 use crate::error::{Error, Result};
 use crate::extract::AnswerFormat;
 use crate::options::out_of_range;
-use crate::prompt::sampling::{SamplingOptions, SamplingParameters, SamplingPreset};
+use crate::prompt::sampling::{
+    SamplingOptions, SamplingParameters, SamplingPreset, check_max_tokens,
+};
 use crate::text::marker::markers;
 
 /// Most examples of a prompt.
@@ -51,7 +53,7 @@ pub struct AnswerOptions {
     pub source_tokens: Option<u32>,
     /// Whether it is settled that the question needs sources.
     pub always_retrieve: Option<bool>,
-    /// The options of `rag_sql` for the strategy `sql`; `None`: its defaults.
+    /// The options of `rag_sql` for the strategies that have queries written; `None`: its defaults.
     pub sql: Option<Map<String, Value>>,
     /// The template of the prompt; `None`: that of the pipeline, or the usual one.
     pub template: Option<String>,
@@ -114,6 +116,8 @@ impl AnswerOptions {
         strategy::named(self.strategy.as_deref())?;
         self.of_strategy().check()?;
         self.sampling()?;
+        check_max_tokens("answer.", self.max_tokens)?;
+        self.check_max_sentences()?;
         self.fallback.check()?;
         self.check_own_knowledge()?;
         self.check_examples()?;
@@ -149,6 +153,14 @@ impl AnswerOptions {
         }
     }
 
+    /// An error where an extractive answer could say nothing.
+    fn check_max_sentences(&self) -> Result<()> {
+        match self.max_sentences {
+            Some(0) => Err(out_of_range("answer.max_sentences", "at least 1", 0)),
+            _ => Ok(()),
+        }
+    }
+
     /// How a language model chooses its words. An error that names the first value out of its range.
     pub fn sampling(&self) -> Result<SamplingParameters> {
         let options = SamplingOptions {
@@ -175,6 +187,8 @@ impl AnswerOptions {
             community_chunks: self.community_chunks,
             community_level: self.community_level,
             evaluate: self.evaluate,
+            names_tools: self.tools.is_some(),
+            says_sql: self.sql.is_some(),
             min_grade: self.min_grade,
             source_tokens: self.source_tokens,
             always_retrieve: self.always_retrieve,
@@ -292,6 +306,16 @@ mod tests {
             "answer",
             json!({"examples": 21}),
             "option \"answer.examples\" must be between 0 and 20, not 21",
+        );
+        check(
+            "answer",
+            json!({"max_tokens": 0}),
+            "option \"answer.max_tokens\" must be at least 1, not 0",
+        );
+        check(
+            "answer",
+            json!({"max_sentences": 0}),
+            "option \"answer.max_sentences\" must be at least 1, not 0",
         );
         for mark in ["", " ", "see [1]", "a\nb"] {
             check(

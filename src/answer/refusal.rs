@@ -18,6 +18,7 @@ fn in_language(language: NaturalLanguage) -> &'static str {
     match language {
         NaturalLanguage::Arabic => "لا تذكر الوثائق ذلك.",
         NaturalLanguage::Chinese => "文档中没有说明。",
+        NaturalLanguage::Danish => "Det står ikke i dokumenterne.",
         NaturalLanguage::Dutch => "Dat staat niet in de documenten.",
         NaturalLanguage::English => "The documents don't say.",
         NaturalLanguage::French => "Les documents ne le disent pas.",
@@ -27,10 +28,12 @@ fn in_language(language: NaturalLanguage) -> &'static str {
         NaturalLanguage::Italian => "I documenti non lo dicono.",
         NaturalLanguage::Japanese => "文書には記載がありません。",
         NaturalLanguage::Korean => "문서에 나와 있지 않습니다.",
+        NaturalLanguage::Norwegian => "Det står ikke i dokumentene.",
         NaturalLanguage::Polish => "Dokumenty tego nie podają.",
         NaturalLanguage::Portuguese => "Os documentos não dizem.",
         NaturalLanguage::Russian => "В документах об этом не сказано.",
         NaturalLanguage::Spanish => "Los documentos no lo dicen.",
+        NaturalLanguage::Swedish => "Det står inte i dokumenten.",
         NaturalLanguage::Turkish => "Belgelerde bu bilgi yok.",
         NaturalLanguage::Ukrainian => "У документах про це не сказано.",
     }
@@ -48,6 +51,9 @@ mod tests {
             ("报销需要多少天？", "文档中没有说明。"),
             ("शिक्षक का वेतन कितना है?", "दस्तावेज़ों में यह नहीं बताया गया है।"),
             ("Πόσο κοστίζει το εισιτήριο;", "Τα έγγραφα δεν το αναφέρουν."),
+            ("Y a-t-il un restaurant ?", "Les documents ne le disent pas."),
+            ("Var ligger kontoret?", "Det står inte i dokumenten."),
+            ("Hvor ligger kontoret?", "The documents don't say."),
             ("ef_search", "The documents don't say."),
         ] {
             assert_eq!(refusal(question, None), expected, "{question}");

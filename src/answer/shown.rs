@@ -66,7 +66,7 @@ fn link_to(cite: &CiteOptions, source: &Source) -> Result<Option<String>> {
     let address = match (&cite.link_column, &cite.link_template) {
         (Some(name), _) => column(source, "cite.link_column", name)?,
         (None, Some(template)) => link::filled(template, |name| link_value(source, name))
-            .map_err(|error| error.hint(format!("Known names: {}.", names(source))))?,
+            .map_err(|error| error.hint(known_names(&columns(source))))?,
         (None, None) => None,
     };
     Ok(address.and_then(|address| link::safe(&address)))
@@ -118,9 +118,18 @@ fn columns(source: &Source) -> Vec<String> {
     metadata.map(|(name, _)| name.clone()).collect()
 }
 
-fn names(source: &Source) -> String {
-    let own = NAMES.iter().map(|name| (*name).to_owned());
-    own.chain(columns(source)).collect::<Vec<_>>().join(", ")
+fn known_names(columns: &[String]) -> String {
+    let known: Vec<&str> = NAMES.into_iter().chain(columns.iter().map(String::as_str)).collect();
+    format!("Known names: {}.", known.join(", "))
+}
+
+/// An error where a link template names what no source of a pipeline with these `columns` of metadata has.
+pub fn check_link_template(template: &str, columns: &[String]) -> Result<()> {
+    let value = |name: &str| match NAMES.contains(&name) || columns.iter().any(|it| it == name) {
+        true => LinkValue::Text(String::new()),
+        false => LinkValue::Unknown,
+    };
+    link::filled(template, value).map(drop).map_err(|error| error.hint(known_names(columns)))
 }
 
 #[cfg(test)]
@@ -144,6 +153,18 @@ mod tests {
 
     fn check(cite: &CiteOptions, expected: &str) {
         assert_eq!(told(cite, &one_of_each(), ANSWER).unwrap(), expected);
+    }
+
+    #[test]
+    fn a_link_template_names_what_sources_have() {
+        let check = |template: &str| check_link_template(template, &["url".to_owned()]);
+        check("https://h/{pipeline}/{source_key}?{url}#{chunk_no}").unwrap();
+        let error = check("https://h/{source_key}/{nope}").unwrap_err();
+        assert_eq!(error.message(), "link_template has the unknown name \"nope\"");
+        let known =
+            "Known names: pipeline, source_key, chunk_id, chunk_no, start_char, end_char, url.";
+        assert_eq!(error.hint_text(), Some(known));
+        assert!(check("https://h/{url").unwrap_err().message().contains("not closed"));
     }
 
     #[test]

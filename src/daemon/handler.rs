@@ -27,6 +27,7 @@ use crate::protocol::{
     Call, EmbedRequest, GenerateRequest, Lane, ModelRef, ModelTask, Request, Response, Status,
     VectorKey, decode,
 };
+use crate::provider::schema::SchemaCheck;
 use crate::provider::{self, Embedded, ProviderMemory};
 
 /// What the handlers of all connections share.
@@ -143,6 +144,10 @@ impl HandlerContext {
             }
             Request::Calibrate(model) => {
                 self.registry.calibration(&model).map(Response::Calibration)
+            }
+            Request::CheckSchema(schema) => {
+                drop(self.aid(client).check(&schema, None)?);
+                Ok(Response::ValidSchema)
             }
             Request::Heartbeat { timeout_ms } => {
                 let hang = self.registry.hang(Duration::from_millis(timeout_ms));

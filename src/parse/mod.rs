@@ -158,7 +158,7 @@ fn read(
 fn page_range(options: &ParseOptions, format: Format) -> Result<std::ops::Range<usize>> {
     let wanted = options.first_page.is_some() || options.last_page.is_some();
     if wanted && format != Format::Pdf {
-        let message = "options first_page and last_page are for PDF, and the document is none";
+        let message = "options first_page and last_page apply to PDF, and this document is not one";
         return Err(Error::invalid(message));
     }
     let first = options.first_page.unwrap_or(1) as usize;

@@ -77,6 +77,12 @@ pub fn messages(
     template.render(&values, &["question", "sources"])
 }
 
+/// An error where a question over sources cannot be asked in the words of `template`.
+pub fn check_template(template: &Template) -> Result<()> {
+    let source = PromptSource { content: "source".to_owned(), ..PromptSource::default() };
+    messages(template, "question", &[source], SAMPLE_MARK).map(drop)
+}
+
 /// The messages in which `template` asks to sum `sources` up for `question`, in at most so many
 /// words. `nonce` is as in [`messages`].
 pub fn summary_messages(
@@ -432,6 +438,13 @@ mod tests {
         let blind = Template::parse("blind", "{{ question }}").unwrap();
         let error = super::messages(&blind, "q", &[], "7f3a").unwrap_err();
         assert_eq!(error.message(), "template \"blind\" does not use sources");
+        assert_eq!(check_template(&blind).unwrap_err(), error);
+        assert!(check_template(&shipped("standard")).is_ok());
+        let error = check_template(&shipped("summarize_passages")).unwrap_err();
+        assert_eq!(
+            error.message(),
+            "template \"summarize_passages\" uses n, which has no value here"
+        );
     }
 
     #[test]

@@ -54,6 +54,14 @@ pub struct SamplingOptions {
     pub presence_penalty: Option<f32>,
 }
 
+/// An error where a reply may have no token; `group` stands before the name of the option, such as "answer.".
+pub fn check_max_tokens(group: &str, most: Option<u32>) -> Result<()> {
+    match most {
+        Some(0) => Err(out_of_range(&format!("{group}max_tokens"), "at least 1", 0)),
+        _ => Ok(()),
+    }
+}
+
 impl SamplingParameters {
     /// With this temperature, and the rest as the model does it.
     #[must_use]

@@ -9,6 +9,7 @@
 //! told apart before a value is put in, so no value can begin one, whatever it says; and a value
 //! is not looked through for tags.
 
+mod required;
 mod tags;
 
 use std::collections::BTreeSet;
@@ -17,7 +18,7 @@ use std::io::{self, Write};
 use minijinja::value::Value as Jinja;
 use minijinja::{Environment, UndefinedBehavior};
 
-use self::tags::{tags, words};
+use self::tags::{called, tags, words};
 use super::messages::Message;
 use crate::error::{Error, Result};
 
@@ -65,6 +66,9 @@ const FUEL: u64 = 50_000;
 
 /// Deepest nesting of calls.
 const DEEPEST: usize = 16;
+
+/// What a value may be sent through.
+const FILTERS: [&str; 5] = ["trim", "lower", "upper", "length", "first_characters"];
 
 const ROLES: [&str; 3] = ["system", "user", "assistant"];
 
@@ -122,6 +126,21 @@ impl Template {
         Ok(Template { name: name.to_owned(), messages, variables })
     }
 
+    /// Reads a template that is to be kept, more strictly than those that have been: it has no filter and no test that
+    /// there is not, and uses what a template of this name must use. Errors name the line.
+    pub fn parse_new(name: &str, content: &str) -> Result<Template> {
+        let template = Template::parse(name, content)?;
+        for part in &template.messages {
+            check_called(part).map_err(|error| renamed(&error, name))?;
+        }
+        match template.missing(required::needed(name)) {
+            None => Ok(template),
+            Some(missing) => Err(template.lacks(missing).hint(format!(
+                "Put {{{{ {missing} }}}} into it, or give it another name: \"{name}\" is used everywhere."
+            ))),
+        }
+    }
+
     /// The variables that it uses, in order.
     pub fn variables(&self) -> impl Iterator<Item = &str> {
         self.variables.iter().map(String::as_str)
@@ -171,14 +190,21 @@ impl Template {
             return Err(Error::invalid(message)
                 .hint(format!("Variables that have one: {}.", known.join(", "))));
         }
-        match needed.iter().find(|name| !self.variables.contains(**name)) {
+        match self.missing(needed) {
             None => Ok(()),
-            Some(missing) => {
-                let message = format!("template \"{}\" does not use {missing}", self.name);
-                Err(Error::invalid(message)
-                    .hint(format!("Put {{{{ {missing} }}}} into it, or name another template.")))
-            }
+            Some(missing) => Err(self
+                .lacks(missing)
+                .hint(format!("Put {{{{ {missing} }}}} into it, or name another template."))),
         }
+    }
+
+    /// The first of the variables `needed` that it does not use.
+    fn missing<'a>(&self, needed: &[&'a str]) -> Option<&'a str> {
+        needed.iter().copied().find(|name| !self.variables.contains(*name))
+    }
+
+    fn lacks(&self, variable: &str) -> Error {
+        Error::invalid(format!("template \"{}\" does not use {variable}", self.name))
     }
 }
 
@@ -254,6 +280,28 @@ fn compile(environment: &Environment<'_>, part: &TemplatePart) -> Result<BTreeSe
     Ok(compiled.undeclared_variables(false).into_iter().collect())
 }
 
+/// An error for a filter or a test that there is not. The compiler leaves it to rendering to look them up, which comes
+/// to a branch that is seldom taken when somebody has asked.
+fn check_called(part: &TemplatePart) -> Result<()> {
+    for tag in tags(&part.content, part.line)? {
+        let line = tag.line;
+        let called = called(&tag.code);
+        if let Some(name) = called.filters.iter().find(|name| !FILTERS.contains(name)) {
+            return Err(Error::invalid(format!("line {line}: there is no filter \"{name}\""))
+                .hint(known_filters()));
+        }
+        if let Some(name) = called.tests.first() {
+            return Err(Error::invalid(format!("line {line}: there is no test \"{name}\""))
+                .hint("{% if name %} asks whether a text or a list is not empty."));
+        }
+    }
+    Ok(())
+}
+
+fn known_filters() -> String {
+    format!("Known filters: {}.", FILTERS.join(", "))
+}
+
 /// The line of the first tag that has `name`.
 fn line_of(name: &str, part: &TemplatePart) -> usize {
     let found = tags(&part.content, part.line).unwrap_or_default();
@@ -295,13 +343,14 @@ fn failed(error: &minijinja::Error, part: &TemplatePart) -> Error {
     let line = part.line + error.line().unwrap_or(1) - 1;
     let detail = error.detail().map(|detail| format!(": {detail}")).unwrap_or_default();
     let hint = match error.kind() {
-        minijinja::ErrorKind::OutOfFuel => "It takes too many steps: shorten its loops.",
-        minijinja::ErrorKind::WriteFailure => "What it says is too long: name fewer chunks.",
-        minijinja::ErrorKind::UnknownFilter => {
-            "Known filters: trim, lower, upper, length, first_characters."
+        minijinja::ErrorKind::OutOfFuel => "It takes too many steps: shorten its loops.".to_owned(),
+        minijinja::ErrorKind::WriteFailure => {
+            "What it says is too long: name fewer chunks.".to_owned()
         }
+        minijinja::ErrorKind::UnknownFilter => known_filters(),
         _ => {
             "Tags are {{ name }}, {% if name %}...{% endif %} and {% for item in list %}...{% endfor %}."
+                .to_owned()
         }
     };
     Error::invalid(format!("line {line}: {}{detail}", error.kind())).hint(hint)

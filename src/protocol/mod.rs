@@ -188,6 +188,9 @@ pub enum Request {
         /// The passages, with the places that something is to be said of.
         passages: Vec<Spanned>,
     },
+    /// Look whether this text is a JSON schema. Answered by [`Response::ValidSchema`], or by an error that names the place
+    /// where it is none.
+    CheckSchema(String),
     /// Does anything hang? Answered by [`Response::Heartbeat`] at once, whatever else goes on.
     Heartbeat {
         /// How long what ragd does may stand still.
@@ -410,6 +413,8 @@ pub enum Response {
     },
     /// Answers [`Request::ClassifyTokens`]: the names in each text, in order.
     Names(Vec<Vec<LabelledSpan>>),
+    /// Answers [`Request::CheckSchema`].
+    ValidSchema,
     /// Answers [`Request::Heartbeat`].
     Heartbeat {
         /// What hangs and since when, in words; `None`: nothing does.

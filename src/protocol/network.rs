@@ -8,6 +8,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::ModelRef;
+use crate::redact::withheld::WithheldValues;
 
 /// The wire protocols that [`ProviderConfig::api`] can name.
 pub const PROVIDER_APIS: &[&str] =
@@ -67,6 +68,8 @@ pub struct Special {
     /// measured, and is 0 in what is sent.
     #[serde(skip)]
     pub redact_took_ms: u64,
+    /// What earlier calls for the same answer have not sent; only with [`RedactionPolicy::Pii`].
+    pub withheld: WithheldValues,
 }
 
 /// What of the texts that are to be sent is replaced by placeholders.

@@ -6,7 +6,8 @@
 //!
 //! It is done where a request leaves for one provider, and undone where its reply comes: what is repeated, checked
 //! against a schema, streamed or called as a tool is made of the values again, and nobody above has to think of it. A
-//! reply that called tools goes back as it came, with placeholders in it, so the next request goes on with those.
+//! reply that called tools goes back as it came, with placeholders in it, so the next request goes on with those. What other
+//! replies are made into is sent without the values that earlier calls of the answer had, which the session keeps.
 
 use std::collections::BTreeSet;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -97,6 +98,7 @@ impl Redactor<'_> {
         let labelled = self.labelled(&mut provider, Lane::Query, &texts)?;
         unless_gone(self.gone, |look| {
             let mut redaction = Redaction::default();
+            know_withheld(&mut redaction, &request.provider);
             for (text, labelled) in texts.iter().zip(labelled) {
                 redaction.tell(text.clone(), labelled);
                 redaction.learn(text, look);
@@ -112,6 +114,7 @@ impl Redactor<'_> {
         let mut sent = request.clone();
         let turns = request.tools.iter().flat_map(|tools| &tools.turns);
         let mut redaction = Redaction::from_earlier(turns.flat_map(|turn| &turn.reply.replaced));
+        know_withheld(&mut redaction, &request.provider);
         if request.provider.special.redact_model.is_some() {
             let mut texts = BTreeSet::new();
             each_text(&mut sent, &mut |text| text.each(&mut |it| texts.extend([it.clone()])));
@@ -155,6 +158,13 @@ impl Redactor<'_> {
         let took = begun.elapsed();
         spend(provider, took).map_err(|error| not_sent(error, &provider.name))?;
         Ok(found)
+    }
+}
+
+/// Has what earlier calls have not sent be known.
+fn know_withheld(redaction: &mut Redaction, provider: &ProviderConfig) {
+    for (value, kind) in provider.special.withheld.values() {
+        redaction.know(&value, kind);
     }
 }
 

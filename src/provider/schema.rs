@@ -192,12 +192,12 @@ fn fit(validator: &Validator, answer: &str) -> SchemaFit {
     if wrong.is_empty() { Ok(text) } else { Err(wrong) }
 }
 
-/// The JSON in an answer, as it is written where nothing stands around it.
+/// The JSON in an answer, as it is written where nothing stands around it, but for the character 0.
 fn json(answer: &str) -> Option<(Value, String)> {
-    let answer = answer.trim();
-    match serde_json::from_str(answer) {
-        Ok(value) => Some((value, answer.to_string())),
-        Err(_) => object::find(answer).map(|value| {
+    let answer = object::without_nul(answer.trim());
+    match serde_json::from_str(&answer) {
+        Ok(value) => Some((value, answer.into_owned())),
+        Err(_) => object::find(&answer).map(|value| {
             let text = value.to_string();
             (value, text)
         }),

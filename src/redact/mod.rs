@@ -9,7 +9,8 @@
 //! addresses, [`phone`] numbers and [`account`] numbers by how they are written and what stands before them
 //! ([`label`]), and names of persons where the text itself says that they are some ([`person`], by the [`cue`]s of
 //! fifteen languages). A model for token classification may find more beside them ([`labelled`]). What was found in one
-//! text of a call is then replaced wherever it stands in all of them ([`redaction`]).
+//! text of a call is then replaced wherever it stands in all of them ([`redaction`]), and in later calls for the same answer
+//! ([`withheld`]).
 //!
 //! A [`placeholder`] such as `[EMAIL_1]` stands for one value, letter by letter. What looks like a placeholder before
 //! anything was replaced is a value itself and gets one of its own, so each placeholder that is sent means one thing,
@@ -41,12 +42,16 @@ mod phone;
 pub mod pieces;
 pub mod placeholder;
 pub mod redaction;
+pub mod withheld;
 
 #[cfg(test)]
 mod tests;
 
+use serde::{Deserialize, Serialize};
+
 /// Kinds of personal data, in the order in which they take precedence where rules find several in one place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum PiiKind {
     /// The user name and password in an address, as in `https://name:password@host`.
     Credentials,

@@ -86,6 +86,16 @@ impl Redaction {
         self.labelled.insert(text, labelled);
     }
 
+    /// Has `value` be one of the values, which another call has found.
+    pub fn know(&mut self, value: &str, kind: PiiKind) {
+        self.add(value, kind);
+    }
+
+    /// The values, whether they have been replaced or not.
+    pub fn learned(&self) -> impl Iterator<Item = (&str, PiiKind)> {
+        self.known.iter().map(|(value, it)| (value.as_str(), it.kind))
+    }
+
     /// Looks for values in `text`. `interrupt` is called every 4 KiB or more often, and may unwind.
     pub fn learn(&mut self, text: &str, interrupt: &mut dyn FnMut()) {
         for PiiSpan { range, kind, is_certain } in self.found(text, interrupt) {

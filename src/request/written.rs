@@ -110,19 +110,9 @@ fn is_group(key: &str) -> bool {
 const OBJECTS: [&str; 3] = ["answer.budget", "answer.schema", "retrieve.recency"];
 
 /// The options of an object, in which null stands for the value that is built in.
-fn typed(mut value: Value, others: &[&str]) -> Result<QuestionOptions> {
+fn typed(value: Value, others: &[&str]) -> Result<QuestionOptions> {
     let groups = groups();
     check_objects(&value, &groups)?;
-    if let Value::Object(members) = &mut value {
-        // Keys that are not known are left to be complained of.
-        members.retain(|key, value| !(value.is_null() && is_known(key)));
-        for group in &groups {
-            if let Some(Value::Object(members)) = members.get_mut(group.name) {
-                members
-                    .retain(|key, value| !(value.is_null() && group.keys.contains(&key.as_str())));
-            }
-        }
-    }
     options::read_groups(value, &groups, others)
 }
 
@@ -144,10 +134,6 @@ fn check_objects(value: &Value, groups: &[OptionGroup]) -> Result<()> {
         not_an_array(&format!("option \"{path}\""), inner)?;
     }
     Ok(())
-}
-
-fn is_known(key: &str) -> bool {
-    options::keys::<QuestionOptions>().contains(&key)
 }
 
 #[cfg(test)]

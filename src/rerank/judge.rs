@@ -70,7 +70,7 @@ pub fn remark(answer: &str) -> String {
 
 fn said(answer: &str) -> String {
     let start: String = answer.chars().take(80).collect();
-    format!("the language model gave no grades but \"{start}\"")
+    format!("the language model replied \"{start}\" instead of grades")
 }
 
 /// Number and grade of a line like `3: 7`, `[3] 7/10` or `PromptSource 3: 7.5`.

@@ -27,6 +27,7 @@ pub struct RewriteOptions {
     /// The language model that writes; `None`: the one that answers, or `rag.llm`.
     pub llm: Option<String>,
     /// Sampling temperature, from 0.
+    #[serde(deserialize_with = "temperature")]
     pub temperature: f32,
     /// Longest answer of the language model, in tokens; `None`: 1000.
     pub max_tokens: Option<u32>,
@@ -49,6 +50,11 @@ fn way<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<RewriteMetho
         None => Ok(None),
         Some(name) => way_called(&name),
     }
+}
+
+/// A temperature; that of null is the default.
+fn temperature<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f32, D::Error> {
+    Option::<f32>::deserialize(deserializer).map(Option::unwrap_or_default)
 }
 
 fn way_called<E: serde::de::Error>(name: &str) -> Result<Option<RewriteMethod>, E> {
@@ -145,6 +151,7 @@ mod tests {
         let options = read(json!({"by": "fusion", "n": 5, "llm": "l"})).unwrap();
         assert_eq!((options.way, options.n), (Some(RewriteMethod::Fusion), Some(5)));
         assert_eq!(read(json!({"by": null, "terms": 1})).unwrap().terms, Some(1));
+        assert_eq!(read(json!({"temperature": null})).unwrap(), RewriteOptions::default());
         let check = |options, message: &str, hint: &str| {
             let error = read(options).unwrap_err();
             assert_eq!(error.message(), message);

@@ -8,6 +8,7 @@ use serde_json::{Value as Json, json};
 
 use super::{Lookup, Merge, Result, RewriteTask, Rewriting};
 use crate::error::Error;
+use crate::exact;
 use crate::prompt::messages::Message;
 use crate::prompt::object;
 use crate::prompt::writer::Writer;
@@ -52,7 +53,7 @@ fn repair(answer: &str, error: &Error) -> [Message; 2] {
 }
 
 fn read(answer: &str, task: &RewriteTask<'_>) -> Result<Rewriting> {
-    let found = match object::find(answer) {
+    let found = match object::find_exact(answer) {
         Some(Json::Object(found)) => found,
         _ => return Err(Error::invalid("the answer is not a JSON object")),
     };
@@ -66,7 +67,7 @@ fn read(answer: &str, task: &RewriteTask<'_>) -> Result<Rewriting> {
         Some(filter) => filter.clone(),
     };
     (task.check)(&filter)?;
-    let text = match found.get("query").and_then(Json::as_str).map(str::trim) {
+    let text = match found.get("query").and_then(exact::text).map(str::trim) {
         Some(text) if text.chars().any(char::is_alphanumeric) => {
             text.chars().take(LONGEST).collect()
         }

@@ -103,7 +103,8 @@ impl SqlOptions {
     /// Fails with an invalid parameter.
     pub fn of_answer(written: Option<Map<String, Value>>) -> Result<SqlOptions> {
         let written = Value::Object(written.unwrap_or_default());
-        let options = crate::options::read::<SqlOptions>("answer.sql", written, &[])?.checked()?;
+        let options: SqlOptions = crate::options::read_without("answer.sql", written, &["budget"])?;
+        let options = options.checked()?;
         if options.budget != Budget::default() {
             return Err(Error::invalid("option \"answer.sql.budget\" has no effect")
                 .hint("Queries are part of the answer's budget: \"answer.budget\"."));
@@ -149,6 +150,9 @@ mod tests {
     fn values_out_of_range_are_refused() {
         check(json!({}), Ok(()));
         check(json!({"guard": {"schemas": ["public"]}, "budget": {"calls": 2}}), Ok(()));
+        check(json!({"attempts": null, "template": null, "max_rows": null}), Ok(()));
+        check(json!({"budget": {"calls": null}, "guard": {"max_bytes": null}}), Ok(()));
+        check(json!({"budget": null, "guard": null, "screen": null}), Ok(()));
         check(json!({"attempts": 0}), Err("option \"attempts\" must be between 1 and 10, not 0"));
         check(
             json!({"schema_tokens": 10}),
@@ -177,6 +181,7 @@ mod tests {
         assert!(error.hint_text().unwrap().contains("answer.budget"), "{error}");
         let error = of(json!({"attempt": 3})).unwrap_err();
         assert_eq!(error.message(), "unknown option \"attempt\" of \"answer.sql\"");
+        assert!(!error.hint_text().unwrap().contains("budget"), "{error}");
     }
 
     #[test]

@@ -108,6 +108,14 @@ pub fn messages(template: &Template, material: SqlMaterial<'_>) -> Result<Vec<Me
     template.render(&values, &["question", "tables"])
 }
 
+/// An error where a query cannot be asked for in the words of `template`.
+pub fn check_template(template: &Template) -> Result<()> {
+    let (question, tables, today) = ("question", "t (a integer)", "2024-12-31");
+    let nonce = messages::SAMPLE_MARK;
+    let material = SqlMaterial { question, tables, examples: &[], today, nonce };
+    self::messages(template, material).map(drop)
+}
+
 /// What a model is told of a refusal where it may give one, and where it is to write a query.
 const MAY_REFUSE: &str = "An error of a query is no reason to give up: \"answerable\" is false only if source 1 has no \
                           columns for what the question asks.";

@@ -16,6 +16,7 @@ struct Boundary {
 }
 
 const STAGES: &[&str] = &[
+    "src/exact.rs",
     "src/options.rs",
     "src/random.rs",
     "src/recent.rs",

@@ -48,6 +48,18 @@ fn an_answer_has_the_form_of_its_schema() {
     assert_eq!(server.requests().len(), calls, "it is refused before anything is paid for");
 }
 
+#[test]
+fn a_schema_is_looked_at_without_a_provider() {
+    let ragd = Ragd::start();
+    let mut connection = ragd.connect();
+    let schema = |schema: &str| Request::CheckSchema(schema.to_owned());
+    let answer = connection.call(&schema(r#"{"type": "object"}"#)).unwrap();
+    assert_eq!(answer, Response::ValidSchema);
+    let error = connection.call(&schema(r#"{"type": "objekt"}"#)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::InvalidParameter);
+    assert!(error.message().contains("schema is not a JSON schema: at /type"), "{error}");
+}
+
 /// Each of forty definitions refers twice to the next one: the last is checked 2^40 times.
 #[test]
 fn a_schema_that_takes_for_ever_is_given_up() {

@@ -61,6 +61,15 @@ fn a_model_finds_what_chunks_name_through_all_changes() {
     client.batch_execute(CREATE).unwrap();
     wait(&mut client);
     assert_eq!(text(&mut client, WRITTEN), OF_MODEL);
+    // Who follows the hint keeps what there is.
+    assert_fails(
+        &mut client,
+        "SELECT * FROM rag_graph('gong', predicate => '{*}')",
+        &[
+            "has no relations",
+            r#"'{"graph": {"entities": "ner", "ner_model": "names", "relations": {"COLUMN": "PREDICATE"}}}'"#,
+        ],
+    );
     // A question needs no capitals either.
     let path = "SELECT entities::text FROM rag_graph('who founded gong?') WHERE rank = 1";
     assert!(text(&mut client, path).contains("gong"));

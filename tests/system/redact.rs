@@ -140,6 +140,104 @@ fn a_remembered_reply_is_that_of_the_same_person() {
     assert_eq!(http.requests().len(), 4);
 }
 
+/// A contract of which one row says who has signed it, with a title by which the name is known as one.
+const CONTRACT: &str = "
+    CREATE TABLE contract (id integer PRIMARY KEY, body text);
+    INSERT INTO contract VALUES
+        (1, 'The contract of the mill was signed by Mrs. Anna Schmidt.'),
+        (2, 'The contract of the mill has forty pages.'),
+        (3, 'The contract of the mill ends in May.');
+    SELECT rag_create_pipeline('contract', 'body', refresh => 'sync');";
+
+/// Says who has signed, without the title, to whoever may know it; and writes the question of a conversation.
+fn signer(request: &Request) -> Reply {
+    let text = request.text();
+    Reply::chat(if text.contains("Answer: The contract") {
+        "When does the contract of [PERSON_1] end?"
+    } else if text.contains("signed by") {
+        "The contract was signed by [PERSON_1] [1]."
+    } else {
+        "It ends in May [1]."
+    })
+}
+
+#[test]
+fn what_is_made_of_a_reply_is_sent_without_its_names() {
+    let http = Server::answer(signer);
+    let Some((_cluster, mut client)) = start(&http) else { return };
+    client.batch_execute(CONTRACT).unwrap();
+    for strategy in ["refine", "tree_summarize"] {
+        let before = http.requests().len();
+        let ask = format!(
+            "SELECT rag_answer('Who signed the contract of the mill?', 'contract', k => 3, llm => 'writer',
+                               strategy => '{strategy}', options => '{{\"answer\": {{\"group_size\": 1}}}}')"
+        );
+        assert!(text(&mut client, &ask).contains("signed by Anna Schmidt"), "{strategy}");
+        let requests = http.requests();
+        let is_note = |it: &&Request| it.text().contains("The contract was signed by [PERSON_1]");
+        assert!(requests[before..].iter().any(|it| is_note(&it)), "{strategy} sends a note");
+    }
+    check_silent(&http);
+}
+
+#[test]
+fn a_conversation_goes_on_without_the_names_of_its_turns() {
+    let http = Server::answer(signer);
+    let Some((_cluster, mut client)) = start(&http) else { return };
+    client.batch_execute(CONTRACT).unwrap();
+    let id = text(&mut client, "SELECT rag_conversation()::text");
+    for question in ["Who signed the contract of the mill?", "And when does it end?"] {
+        let ask = format!(
+            "SELECT rag_answer('{question}', 'contract', k => 1, llm => 'writer',
+                               options => '{{\"answer\": {{\"conversation\": \"{id}\"}}}}')"
+        );
+        text(&mut client, &ask);
+    }
+    let turns = "SELECT string_agg(standalone || ' ' || coalesce(withheld::text, ''), '; ' ORDER BY id) FROM rag.conversation_turn";
+    let withheld = r#"{"Schmidt": "person", "Anna Schmidt": "person"}"#;
+    assert_eq!(
+        text(&mut client, turns),
+        format!(
+            "Who signed the contract of the mill? {withheld}; When does the contract of Anna Schmidt end? {withheld}"
+        )
+    );
+    assert_eq!(http.requests().len(), 3);
+    assert!(http.requests()[1].text().contains("Answer: The contract was signed by [PERSON_1]"));
+    check_silent(&http);
+}
+
+#[test]
+fn entities_to_be_picked_are_personal_data() {
+    let http = Server::answer(|request| {
+        Reply::chat(if request.text().contains("Predicates: ") {
+            r#"{"entities": ["Mrs. [PERSON_1]"], "predicates": ["managed_by"]}"#
+        } else {
+            "[PERSON_1] manages it [1]."
+        })
+    });
+    let Some((_cluster, mut client)) = start(&http) else { return };
+    client
+        .batch_execute(
+            r#"CREATE TABLE deal (id integer PRIMARY KEY, body text, owner text, phone text, manager text);
+               INSERT INTO deal VALUES (1, 'The deal is about wheat.', 'anna@example.com', '+49 30 1234567', 'Mrs. Anna Schmidt');
+               SELECT rag_create_pipeline('deal', 'body', metadata => ARRAY['owner', 'phone', 'manager'], refresh => 'sync',
+                   options => '{"graph": {"entities": "rules", "relations":
+                       {"owner": "owned_by", "phone": "has_phone", "manager": "managed_by"}}}')"#,
+        )
+        .unwrap();
+    let ask =
+        "SELECT rag_answer('Who manages the deal?', 'deal', strategy => 'graph', llm => 'writer')";
+    assert_eq!(text(&mut client, ask), "Anna Schmidt manages it [1].");
+    let menu = http.requests()[0].text().to_owned();
+    for told in ["has_phone [PHONE_1]", "managed_by Mrs. [PERSON_1]", "owned_by [EMAIL_1]"] {
+        assert!(menu.contains(told), "{told} is not in {menu}");
+    }
+    for request in http.requests() {
+        let sent = request.text().to_lowercase();
+        assert!(!sent.contains("anna") && !sent.contains("1234567"), "{sent}");
+    }
+}
+
 /// As [`start`], with a server that has names found by a model, too; `None` where the model cannot be made.
 fn start_with_model(http: &Server) -> Option<(Cluster, Client)> {
     let (cluster, mut client) = start(http)?;

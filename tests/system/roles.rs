@@ -266,8 +266,8 @@ fn a_role_made_anew_inherits_nothing() {
     assert_eq!(count(&mut cluster.connect_as("anna"), KEPT), 11111);
     assert_eq!(count(&mut other, KEPT), 0);
     let delete = "SELECT count(*) FROM rag.conversation WHERE rag_conversation_delete(id)";
-    assert_eq!(count(&mut other, "SELECT rag_trace_purge('-1 hour')"), 0);
-    assert_eq!(count(&mut other, "SELECT rag_eval_purge('-1 hour')"), 0);
+    assert_eq!(count(&mut other, "SELECT rag_trace_purge('0')"), 0);
+    assert_eq!(count(&mut other, "SELECT rag_eval_purge('0')"), 0);
     assert_fails(&mut other, "SELECT rag_eval_delete('hers')", &["42704"]);
 
     // A dump names her as she is called when that is said.
@@ -289,8 +289,8 @@ fn a_role_made_anew_inherits_nothing() {
     let mut there = cluster.config("restored").user("anna").connect(postgres::NoTls).unwrap();
     assert_eq!(count(&mut there, KEPT), 11111);
     assert_eq!(count(&mut there, delete), 1);
-    assert_eq!(count(&mut there, "SELECT rag_trace_purge('-1 hour')"), 1);
-    assert_eq!(count(&mut there, "SELECT rag_eval_purge('-1 hour', 'hers')"), 1);
+    assert_eq!(count(&mut there, "SELECT rag_trace_purge('0')"), 1);
+    assert_eq!(count(&mut there, "SELECT rag_eval_purge('0', 'hers')"), 1);
     assert_eq!(count(&mut there, "SELECT rag_eval_delete('hers')"), 1);
     assert_eq!(count(&mut there, KEPT), 0);
 }

@@ -36,7 +36,7 @@ pub static STRATEGY: AnswerStrategy = AnswerStrategy {
     description: "chooses sql or combined for figures of tables that options allow, decompose_parallel for several \
         questions in one, tree_summarize for very many sources, and compact otherwise",
     calls: "as many as the strategy it chooses",
-    options: &["group_size", "sub_questions"],
+    options: &["group_size", "sub_questions", "sql"],
     is_for_extractive: true,
     reads_in_groups: false,
     answer,

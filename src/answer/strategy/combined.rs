@@ -14,7 +14,7 @@ pub static STRATEGY: AnswerStrategy = AnswerStrategy {
     name: "combined",
     description: "finds documents, has a query over tables written that can join them, and answers from both",
     calls: "2, and 1 for each query that has to be corrected",
-    options: &[],
+    options: &["sql"],
     is_for_extractive: false,
     reads_in_groups: false,
     answer,

@@ -32,6 +32,10 @@ pub struct StrategyOptions {
     pub community_level: Option<u32>,
     /// Whether a second call judges the answer of an agent, and may send it back once.
     pub evaluate: Option<bool>,
+    /// Whether the functions are named that an agent may call.
+    pub names_tools: bool,
+    /// Whether something is said of how queries are written and run.
+    pub says_sql: bool,
     /// Grade from 0 to 10 from which a source counts as relevant.
     pub min_grade: Option<f32>,
     /// Tokens of all sources together.
@@ -107,6 +111,8 @@ impl StrategyOptions {
             "community_chunks" => self.community_chunks = None,
             "community_level" => self.community_level = None,
             "evaluate" => self.evaluate = None,
+            "tools" => self.names_tools = false,
+            "sql" => self.says_sql = false,
             "min_grade" => self.min_grade = None,
             "source_tokens" => self.source_tokens = None,
             "always_retrieve" => self.always_retrieve = None,
@@ -125,6 +131,8 @@ impl StrategyOptions {
             ("community_chunks", self.community_chunks.is_some()),
             ("community_level", self.community_level.is_some()),
             ("evaluate", self.evaluate.is_some()),
+            ("tools", self.names_tools),
+            ("sql", self.says_sql),
             ("min_grade", self.min_grade.is_some()),
             ("source_tokens", self.source_tokens.is_some()),
             ("always_retrieve", self.always_retrieve.is_some()),
@@ -149,6 +157,8 @@ mod tests {
             community_chunks: Some(1),
             community_level: Some(1),
             evaluate: Some(true),
+            names_tools: true,
+            says_sql: true,
             min_grade: Some(1.0),
             source_tokens: Some(100),
             always_retrieve: Some(true),
@@ -168,6 +178,22 @@ mod tests {
         assert_eq!(error.message(), "strategy \"compact\" has no option \"group_size\"");
         let hint = error.hint_text().unwrap();
         assert!(hint.contains("refine, tree_summarize"), "{hint}");
+    }
+
+    #[test]
+    fn tools_and_queries_are_for_strategies_that_have_them() {
+        let tools = StrategyOptions { names_tools: true, ..StrategyOptions::default() };
+        let queries = StrategyOptions { says_sql: true, ..StrategyOptions::default() };
+        for strategy in ["auto", "sql", "combined", "agent"] {
+            check(strategy, queries).unwrap();
+        }
+        check("agent", tools).unwrap();
+        let error = check("compact", tools).unwrap_err();
+        assert_eq!(error.message(), "strategy \"compact\" has no option \"tools\"");
+        assert_eq!(error.hint_text(), Some("Strategies that have it: agent."));
+        let error = check("compact", queries).unwrap_err();
+        assert_eq!(error.message(), "strategy \"compact\" has no option \"sql\"");
+        assert_eq!(error.hint_text(), Some("Strategies that have it: auto, sql, combined, agent."));
     }
 
     #[test]

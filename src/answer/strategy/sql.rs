@@ -12,7 +12,7 @@ pub static STRATEGY: AnswerStrategy = AnswerStrategy {
     name: "sql",
     description: "has a query over tables written and run, and answers from its rows instead of documents",
     calls: "2, and 1 for each query that has to be corrected",
-    options: &[],
+    options: &["sql"],
     is_for_extractive: false,
     reads_in_groups: false,
     answer,

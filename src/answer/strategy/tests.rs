@@ -24,6 +24,7 @@ use crate::answer::form::AnswerForm;
 use crate::answer::options::AnswerOptions;
 use crate::context::Reading;
 use crate::context::budget::Room;
+use crate::graph::relations;
 use crate::graph::relations::pick::{PickedRelations, RelationMenu};
 use crate::prompt::messages::NO_ANSWER;
 use crate::prompt::template::Template;
@@ -150,7 +151,7 @@ impl StrategyHost for Scripted {
             (format!("p{}", source.label()), ["ghent".to_owned(), "bruges".to_owned()])
         };
         let predicates = found.iter().map(predicate).collect();
-        Ok(RelationMenu { predicates, entities: vec!["ghent".to_owned()] })
+        Ok(RelationMenu { predicates, entities: relations::named("ghent").into_iter().collect() })
     }
 
     /// Each entity that is picked, or else that is asked about, leads to each predicate's number.

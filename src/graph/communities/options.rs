@@ -72,7 +72,12 @@ impl CommunityOptions {
         }
         if !(min_size..=MOST_MEMBERS).contains(&max_size) {
             let range = format!("between min_size, {min_size}, and {MOST_MEMBERS}");
-            return Err(out_of_range("communities.max_size", range, max_size));
+            let error = out_of_range("communities.max_size", range, max_size);
+            // Who says only how small a community may be has not thought of the other bound.
+            return Err(match max_size == CommunityOptions::default().max_size {
+                true => error.hint(format!("{max_size} is its default: name max_size as well.")),
+                false => error,
+            });
         }
         match (0.0..=1.0).contains(&tolerance) {
             true => Ok(()),

@@ -145,7 +145,7 @@ impl PredicateChoice {
         }
         match names.is_empty() {
             false => Ok(PredicateChoice::Named(names)),
-            true => Err(Error::invalid("predicate names none").hint(
+            true => Err(Error::invalid("predicate is empty").hint(
                 "Name some, as in ARRAY['uses', 'works_on'], or all of them with ARRAY['*'].",
             )),
         }
@@ -289,7 +289,7 @@ mod tests {
         };
         assert_eq!(read(&["uses", "knows"]).unwrap().names(), Some(vec!["uses", "knows"]));
         assert_eq!(read(&["uses", "*"]).unwrap().names(), None);
-        assert_eq!(read(&[]).unwrap_err().message(), "predicate names none");
+        assert_eq!(read(&[]).unwrap_err().message(), "predicate is empty");
     }
 
     #[test]

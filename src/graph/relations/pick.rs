@@ -27,10 +27,11 @@ const MOST_WORDS: usize = 5;
 /// What relations there are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RelationMenu {
-    /// Predicates, the most frequent first, each with a subject and an object.
+    /// Predicates, the most frequent first, each with a subject and an object as they are written: in normal forms nobody would
+    /// recognise personal data, which a provider may not have.
     pub predicates: Vec<(String, [String; 2])>,
     /// Entities that may have to do with the question, those that it names first.
-    pub entities: Vec<String>,
+    pub entities: Vec<NamedEntity>,
 }
 
 /// Where paths are to begin, and over what they are to go.
@@ -52,8 +53,8 @@ impl RelationMenu {
                 self.predicates.push(predicate);
             }
         }
-        let mut seen: BTreeSet<String> = self.entities.iter().cloned().collect();
-        self.entities.extend(other.entities.into_iter().filter(|it| seen.insert(it.clone())));
+        let mut seen: BTreeSet<String> = self.entities.iter().map(|it| it.norm.clone()).collect();
+        self.entities.extend(other.entities.into_iter().filter(|it| seen.insert(it.norm.clone())));
         self.predicates.truncate(MOST_PREDICATES);
         self.entities.truncate(MOST_ENTITIES);
     }
@@ -84,7 +85,8 @@ impl RelationMenu {
         let predicates: Vec<String> = self.predicates.iter().map(example).collect();
         let mut told = vec![format!("Predicates: {}", predicates.join("; "))];
         if !self.entities.is_empty() {
-            told.push(format!("Some of the entities: {}", self.entities.join("; ")));
+            let names: Vec<&str> = self.entities.iter().map(|it| it.name.as_str()).collect();
+            told.push(format!("Some of the entities: {}", names.join("; ")));
         }
         told
     }
@@ -122,11 +124,15 @@ mod tests {
         };
         RelationMenu {
             predicates: vec![
-                predicate("uses", "apollo", "zstd"),
-                predicate("worked_on", "ada", "apollo"),
+                predicate("uses", "Apollo", "Zstd"),
+                predicate("worked_on", "Ada", "Apollo"),
             ],
-            entities: vec!["zstd".to_owned()],
+            entities: entities(["Zstd"]),
         }
+    }
+
+    fn entities<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<NamedEntity> {
+        names.into_iter().filter_map(named).collect()
     }
 
     #[test]
@@ -144,16 +150,19 @@ mod tests {
     #[test]
     fn a_menu_is_told_with_examples() {
         let expected = [
-            "Predicates: uses (as in: apollo uses zstd); worked_on (as in: ada worked_on apollo)",
-            "Some of the entities: zstd",
+            "Predicates: uses (as in: Apollo uses Zstd); worked_on (as in: Ada worked_on Apollo)",
+            "Some of the entities: Zstd",
         ];
         assert_eq!(menu().told(), expected);
         assert!(RelationMenu::default().told().is_empty());
         let mut both = menu();
         both.extend(menu());
         assert_eq!(both, menu());
-        let many = (0..200).map(|at| format!("e{at}")).collect();
-        both.extend(RelationMenu { predicates: Vec::new(), entities: many });
+        both.extend(RelationMenu { entities: entities(["ZSTD"]), ..RelationMenu::default() });
+        assert_eq!(both, menu(), "an entity that is written in two ways is one");
+        let many: Vec<String> = (0..200).map(|at| format!("e{at}")).collect();
+        let many = entities(many.iter().map(String::as_str));
+        both.extend(RelationMenu { entities: many, ..RelationMenu::default() });
         assert_eq!(both.entities.len(), MOST_ENTITIES);
     }
 
@@ -173,6 +182,9 @@ mod tests {
             &["worked_on"],
         );
         check(r#"{"entities": ["Zstd", 3, ""], "predicates": []}"#, &["zstd"], &both);
+        // A name is picked as it is written, or in its normal form.
+        check(r#"{"entities": ["zstd"], "predicates": []}"#, &["zstd"], &both);
+        check(r#"{"entities": ["anna@example.com"]}"#, &["anna example.com"], &both);
         check("no", &[], &both);
         check("[]", &[], &both);
         check(r#"{"entities": "Zstd"}"#, &[], &both);

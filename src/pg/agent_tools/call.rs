@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use super::AgentTool;
 use crate::answer::strategy::agent::ToolArgument;
+use crate::exact;
 use crate::guarded_sql::options::GuardOptions;
 use crate::pg::guarded_sql::{self, GuardedRequest, GuardedRows};
 use crate::pg::server::sql::{query, render};
@@ -105,9 +106,9 @@ fn literal(argument: &ToolArgument, value: &Value, of_type: &str) -> String {
 }
 
 fn quoted(value: &Value) -> String {
-    match value {
-        Value::String(text) => quote_literal(text),
-        other => quote_literal(other.to_string()),
+    match exact::text(value) {
+        Some(text) => quote_literal(text),
+        None => quote_literal(exact::written(value)),
     }
 }
 
@@ -137,13 +138,13 @@ mod tests {
             function: "app.w".to_owned(),
             types: types.map(str::to_owned).to_vec(),
         };
-        let given = json!({"City": "'); DROP TABLE docs; --", "tags": ["a", "b'"]});
+        let given = json!({"City": "'); DROP TABLE docs; --", "tags": ["a", "b'"], "n": exact::of_digits("1.50")});
         let given = super::given(&tool, given.as_object().unwrap());
         let written = statement(&tool, &given);
         assert_eq!(
             written,
             "SELECT * FROM app.w(\"City\" => '''); DROP TABLE docs; --'::pg_catalog.text, \
-             tags => ARRAY['a', 'b''']::pg_catalog._text) AS result"
+             tags => ARRAY['a', 'b''']::pg_catalog._text, n => '1.50'::pg_catalog.text) AS result"
         );
         let at = |position| {
             let error =

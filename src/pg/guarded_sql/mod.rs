@@ -74,6 +74,8 @@ struct CheckedQuery {
     problems: Vec<Problem>,
     /// Relations that the statement itself names, each once, in its order.
     named: Vec<pg_sys::Oid>,
+    /// Whether it reads a relation of the WITH that was added.
+    reads_added: bool,
     calls_listed: bool,
 }
 
@@ -132,7 +134,8 @@ pub fn run(request: GuardedRequest<'_>) -> Result<GuardedRows, StatementError> {
         let _enforced = (!checked.calls_listed).then(|| Enforcement::begin(scope.functions()));
         // SAFETY: the query of this subtransaction, just looked at.
         let rows = unsafe { execute::rows(checked.query, &statement, limits) }?;
-        Ok(GuardedRows { relations: checked.named, keys, ..rows })
+        let CheckedQuery { named: relations, reads_added, .. } = checked;
+        Ok(GuardedRows { relations, reads_added, keys, ..rows })
     })
 }
 
@@ -165,16 +168,15 @@ fn look_at(
         query: std::ptr::null_mut(),
         problems,
         named: Vec::new(),
+        reads_added: false,
         calls_listed: false,
     };
     let raw = match parse::one_query(text) {
         Ok(raw) => raw,
         Err(problems) => return Ok(nothing(problems)),
     };
-    if let Some(with) = with {
-        // SAFETY: the tree of one query, which nobody else has.
-        unsafe { parse::add_relations(raw.tree, with) };
-    }
+    // SAFETY: the tree of one query, which nobody else has.
+    let added = with.map(|with| unsafe { parse::add_relations(raw.tree, with) });
     // SAFETY: a tree of the grammar's, which nobody else has.
     let query = unsafe { analysed(raw.tree, text, scope) };
     let Some(query) = query else {
@@ -190,7 +192,9 @@ fn look_at(
         inspection.queries.iter().for_each(|it| unsafe { relation::check_permissions(*it) });
     }
     let Inspection { problems, named_by_author: named, calls_listed, .. } = inspection;
-    Ok(CheckedQuery { query, problems, named, calls_listed })
+    // SAFETY: the query that has just been made.
+    let reads_added = added.is_some_and(|names| unsafe { parse::reads_any(query, &names) });
+    Ok(CheckedQuery { query, problems, named, reads_added, calls_listed })
 }
 
 /// The one query that the analysis and the rewriter make of a statement. Constants become values here, and

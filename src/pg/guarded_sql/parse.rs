@@ -1,6 +1,6 @@
 //! One query and nothing else, by PostgreSQL's own grammar: comments and quotes cannot lie to it.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 
 use pgrx::PgList;
 use pgrx::pg_sys::{Node, NodeTag};
@@ -50,27 +50,61 @@ pub fn one_query(text: &CStr) -> Result<RawQuery, Vec<Problem>> {
     }
 }
 
-/// Has a query name the relations of the WITH of `other`, a query of the extension's own, beside those of its own WITH.
+/// Has a query name the relations of the WITH of `other`, a query of the extension's own, beside those of its own WITH. The
+/// names of these relations.
 ///
 /// # Safety
 ///
 /// `tree` is that of a [`RawQuery`].
-pub unsafe fn add_relations(tree: *mut pg_sys::RawStmt, other: &CStr) {
+pub unsafe fn add_relations(tree: *mut pg_sys::RawStmt, other: &CStr) -> Vec<CString> {
     // SAFETY: by this function's contract, and as raw_parser makes them, both are a SELECT in the current memory context.
     unsafe {
         let parsed = pg_sys::raw_parser(other.as_ptr(), pg_sys::RawParseMode::RAW_PARSE_DEFAULT);
         let other = PgList::<pg_sys::RawStmt>::from_pg(parsed).get_ptr(0).map(|it| (*it).stmt);
         let other = other.filter(|it| (**it).type_ == NodeTag::T_SelectStmt);
         let Some(with) = other.map(|it| (*it.cast::<pg_sys::SelectStmt>()).withClause) else {
-            return;
+            return Vec::new();
         };
+        let ctes = with.as_ref().map_or(std::ptr::null_mut(), |it| it.ctes);
+        let names =
+            common_tables(ctes).map(|it| CStr::from_ptr((*it).ctename).to_owned()).collect();
         let query = (*tree).stmt.cast::<pg_sys::SelectStmt>();
         match ((*query).withClause.as_mut(), with.as_ref()) {
             (Some(own), Some(added)) => own.ctes = pg_sys::list_concat(added.ctes, own.ctes),
             (None, Some(_)) => (*query).withClause = with,
             (_, None) => {}
         }
+        names
     }
+}
+
+/// Whether an analysed query reads one of these relations of its outermost WITH, by PostgreSQL's own count.
+///
+/// # Safety
+///
+/// `query` is a query as the analysis and the rewriter have made it.
+pub unsafe fn reads_any(query: *mut pg_sys::Query, names: &[CString]) -> bool {
+    // SAFETY: by this function's contract.
+    unsafe {
+        common_tables((*query).cteList).any(|it| {
+            let name = CStr::from_ptr((*it).ctename);
+            (*it).cterefcount > 0 && names.iter().any(|known| known.as_c_str() == name)
+        })
+    }
+}
+
+/// The relations of a WITH.
+///
+/// # Safety
+///
+/// `list` is NULL or a list of them, and outlives what is returned.
+unsafe fn common_tables(
+    list: *mut pg_sys::List,
+) -> impl Iterator<Item = *mut pg_sys::CommonTableExpr> {
+    // SAFETY: by this function's contract.
+    let all = unsafe { PgList::<pg_sys::CommonTableExpr>::from_pg(list) };
+    let all: Vec<_> = all.iter_ptr().collect();
+    all.into_iter()
 }
 
 fn several(text: &CStr, count: usize, location: i32) -> Problem {

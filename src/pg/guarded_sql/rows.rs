@@ -26,6 +26,8 @@ pub struct GuardedRows {
     pub columns: Vec<String>,
     /// The relations that the statement names, in its order.
     pub relations: Vec<pg_sys::Oid>,
+    /// Whether it reads a relation of a WITH that was added to it.
+    pub reads_added: bool,
     /// Columns that are the key of a relation, where they were asked for.
     pub keys: Vec<ResultKey>,
 }

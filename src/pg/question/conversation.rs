@@ -1,6 +1,10 @@
 //! Conversations: what a question means that follows others.
 
+use std::collections::BTreeMap;
+
 use pgrx::Uuid;
+use pgrx::spi::SpiHeapTupleData;
+use serde_json::json;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::template;
@@ -8,10 +12,13 @@ use crate::pg::ragd::call_context::CallContext;
 use crate::pg::ragd::generate::{Sampling, generate};
 use crate::pg::ragd::llm::Llm;
 use crate::pg::ragd::trace;
+use crate::pg::server::json::Jsonb;
 use crate::pg::server::role::{self, as_superuser};
 use crate::pg::server::sql::query;
 use crate::pg::server::{random, sql};
 use crate::protocol::ProviderConfig;
+use crate::redact::PiiKind;
+use crate::redact::withheld::WithheldValues;
 use crate::rewrite::condense::{self, TEMPLATE, TURNS};
 use crate::rewrite::follow_up::follow_up;
 
@@ -38,6 +45,8 @@ pub fn delete(id: Uuid) -> Result<bool> {
 pub struct Conversation {
     id: Uuid,
     turns: Vec<condense::PastTurn>,
+    /// What is kept from the provider that is asked now, and was kept from those of the turns.
+    withheld: WithheldValues,
 }
 
 /// A question in a conversation.
@@ -53,8 +62,8 @@ pub struct Turn<'a> {
 }
 
 impl Conversation {
-    /// The conversation with this ID.
-    pub fn find(id: &str) -> Result<Conversation> {
+    /// The conversation with this ID. What was kept from providers in its last turns is added to `withheld`.
+    pub fn find(id: &str, withheld: &WithheldValues) -> Result<Conversation> {
         let unknown = || {
             let message = format!("conversation \"{id}\" does not exist, or is of another role");
             Error::new(ErrorKind::UndefinedObject, message)
@@ -63,15 +72,24 @@ impl Conversation {
         let id = uuid(id).ok_or_else(unknown)?;
         let find = query!(conversation.find);
         // Also one that the statement under way has begun, and its turns.
-        if sql::changed_rows(find, &[id.into()], |_| Ok(()))?.is_empty() {
+        let is_seen = || sql::changed_rows(find, &[id.into()], |_| Ok(()));
+        if role::by_policies(is_seen)?.is_empty() {
             return Err(unknown());
         }
         let statement = query!(conversation.turns);
-        let turns = sql::changed_rows(statement, &[id.into(), (TURNS as i32).into()], |row| {
+        let arguments = [id.into(), (TURNS as i32).into()];
+        let read = |row: &SpiHeapTupleData<'_>| {
             let (question, answer) = (sql::required(row.get(1)?)?, sql::required(row.get(2)?)?);
+            if let Some(Jsonb(values)) = row.get(4)? {
+                // What is none of these was written by nobody here.
+                let values: BTreeMap<String, PiiKind> =
+                    serde_json::from_value(values).unwrap_or_default();
+                withheld.add(values);
+            }
             Ok(condense::PastTurn { asked: sql::required(row.get(3)?)?, question, answer })
-        })?;
-        Ok(Conversation { id, turns })
+        };
+        let turns = role::by_policies(|| sql::changed_rows(statement, &arguments, read))?;
+        Ok(Conversation { id, turns, withheld: withheld.clone() })
     }
 
     /// `question` as it is understood without the conversation. `llm` writes it, if it can.
@@ -98,14 +116,18 @@ impl Conversation {
         Ok(condense::read(&answer.text).unwrap_or_else(|| question.to_owned()))
     }
 
-    /// Adds a turn, of a conversation that was found as the caller.
+    /// Adds a turn, of a conversation that was found as the caller; with what of its texts was kept from a provider, so that
+    /// it is kept from those of later turns.
     pub fn append(&self, turn: &Turn<'_>) -> Result<()> {
+        let withheld = self.withheld.within(&[turn.question, turn.standalone, turn.answer]);
+        let withheld = (!withheld.is_empty()).then(|| Jsonb(json!(withheld)));
         let arguments = [
             self.id.into(),
             turn.question.into(),
             turn.standalone.into(),
             turn.answer.into(),
             turn.trace.into(),
+            withheld.into(),
         ];
         let statement = query!(conversation.turn_insert);
         as_superuser(|| sql::execute(statement, &arguments)).map(drop)

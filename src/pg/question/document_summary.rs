@@ -1,12 +1,12 @@
 //! What a document says as a whole, for whoever sees all of it.
 
-use super::search::{SearchedPipeline, source_key, tree};
+use super::search::{SearchedPipeline, tree};
 use super::{derived, route};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::derivation::DerivationKind;
 use crate::pg::catalog::operator::{self, Operators};
 use crate::pg::catalog::pipeline::{self, Pipeline};
-use crate::pg::catalog::view::{ViewColumn, content_columns};
+use crate::pg::catalog::view::{self, ViewColumn, content_columns};
 use crate::pg::server::prepared;
 use crate::pg::server::sql::{query, render, required};
 
@@ -44,6 +44,7 @@ pub fn lines(key: Option<&str>, name: Option<&str>) -> Result<Vec<SummaryLine>> 
 }
 
 fn of_document(pipeline: &Pipeline, tree: &str, key: &str) -> Result<Vec<SummaryLine>> {
+    let key = view::key_parts(pipeline, key)?;
     let is_asked = is_asked(&content_columns(pipeline)?.keys);
     let values = [
         ("tree", tree),
@@ -64,15 +65,14 @@ fn of_document(pipeline: &Pipeline, tree: &str, key: &str) -> Result<Vec<Summary
     })
 }
 
-/// That a row of the view `v` is of the row whose key is `$1`. One column is compared as what it is, by its index, but
-/// the key that is asked for is not made to fit it: cut off or rounded, it would be that of another row.
+/// That a row of the view `v` is of the row whose key is `$1`. Its columns are compared as what they are, by their index,
+/// but the key that is asked for is not made to fit them: cut off or rounded, it would be that of another row.
 fn is_asked(keys: &[ViewColumn]) -> String {
-    match keys {
-        [ViewColumn { name, type_oid, .. }] => {
-            let given_type = operator::type_name(operator::base_type(*type_oid));
-            let given = render(query!(tree.given_key), &[("type", &given_type)]);
-            Operators::of(*type_oid).equal_to(&format!("v.{name}"), &given)
-        }
-        _ => render(query!(tree.same_key), &[("source_key", &source_key(keys))]),
-    }
+    let is_same = |(n, ViewColumn { name, type_oid, .. }): (usize, &ViewColumn)| {
+        let given_type = operator::type_name(operator::base_type(*type_oid));
+        let n = n.to_string();
+        let given = render(query!(tree.given_key), &[("n", &n), ("type", &given_type)]);
+        Operators::of(*type_oid).equal_to(&format!("v.{name}"), &given)
+    };
+    (1..).zip(keys).map(is_same).collect::<Vec<_>>().join(" AND ")
 }

@@ -1,7 +1,7 @@
 //! The graph of a pipeline's entities, for whoever asks: as the caller, who sees the mentions of the chunks that
 //! he sees.
 
-use super::derived;
+use super::derived::{self, MakingOptions};
 use super::search::{FilterSql, SearchedPipeline, source_key};
 use crate::error::{Error, Result};
 use crate::graph::EntityExtractor;
@@ -31,6 +31,10 @@ const HOPS: i32 = 2;
 /// Paths where nothing says how many.
 const PATHS: i32 = 10;
 
+/// How users call a graph, and the option that makes one.
+const WORDS: (&str, MakingOptions) =
+    ("graph", |_| "{\"graph\": {\"entities\": \"rules\"}}".to_owned());
+
 /// What a pipeline's chunks name.
 #[derive(Clone)]
 pub struct EntityGraph {
@@ -48,8 +52,7 @@ impl EntityGraph {
 
     /// The graph of a pipeline; an error if it has none, or the caller may not read it.
     pub fn required(pipeline: &Pipeline) -> Result<EntityGraph> {
-        let words = ("graph", "{\"graph\": {\"entities\": \"rules\"}}");
-        EntityGraph::of(derived::required(pipeline, DerivationKind::Mentions, words)?)
+        EntityGraph::of(derived::required(pipeline, DerivationKind::Mentions, WORDS)?)
     }
 
     fn of(stored: StoredDerivation) -> Result<EntityGraph> {

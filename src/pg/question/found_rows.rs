@@ -1,9 +1,8 @@
 //! Which rows of their tables the chunks of an answer are of.
 
-use serde_json::Value;
-
 use super::federation::FederatedSearch;
 use crate::error::Result;
+use crate::exact;
 use crate::pg::catalog::pipeline::Pipeline;
 use crate::pg::catalog::view;
 use crate::pg::text_to_sql::FoundRows;
@@ -43,10 +42,10 @@ fn key_values(key: &str, names: &[String]) -> Option<Vec<String>> {
     if names.len() == 1 {
         return Some(vec![key.to_owned()]);
     }
-    let members: Value = serde_json::from_str(key).ok()?;
-    let value = |name: &String| match members.get(name)? {
-        Value::String(text) => Some(text.clone()),
-        other => Some(other.to_string()),
+    let members = exact::read(key).ok()?;
+    let value = |name: &String| {
+        let value = members.get(name)?;
+        Some(exact::text(value).map_or_else(|| exact::written(value), str::to_owned))
     };
     names.iter().map(value).collect()
 }

@@ -2,6 +2,7 @@
 
 use crate::answer::strategy::{self, AnswerStrategy, StrategyOptions};
 use crate::error::Result;
+use crate::exact;
 use crate::extract::EXTRACTIVE;
 use crate::options::shortened;
 use crate::pg::catalog::pipeline::Pipeline;
@@ -11,6 +12,7 @@ use crate::pg::ragd::trace;
 use crate::pg::server::guc::{self, Caching};
 use crate::pg::server::json::Jsonb;
 use crate::pg::server::options;
+use crate::redact::withheld::WithheldValues;
 use crate::request::{
     OptionLayers, OptionSource, QuestionArguments, QuestionOptions, SettingInForce, WrittenOptions,
 };
@@ -22,6 +24,8 @@ pub struct CallOptions {
     layers: OptionLayers,
     /// What the call says, without the defaults of a pipeline.
     pub options: QuestionOptions,
+    /// What is kept from the providers that are asked for the question.
+    pub withheld: WithheldValues,
 }
 
 /// What holds for a question of a pipeline, or of several.
@@ -30,6 +34,8 @@ pub struct AskedOptions {
     layers: OptionLayers,
     /// All options.
     pub options: QuestionOptions,
+    /// What is kept from the providers that are asked.
+    pub withheld: WithheldValues,
     /// The names of the pipelines.
     pipeline: String,
 }
@@ -44,7 +50,13 @@ impl CallOptions {
     /// The arguments and the options of a call, which have been read.
     pub fn of(arguments: WrittenOptions, options: WrittenOptions) -> Result<CallOptions> {
         let layers = OptionLayers { arguments, options, defaults: WrittenOptions::default() };
-        Ok(CallOptions { options: layers.options()?, layers })
+        Ok(CallOptions { options: layers.options()?, layers, withheld: WithheldValues::default() })
+    }
+
+    /// Options of a question that is answered: what one of its calls keeps from a provider, the later ones do, too.
+    #[must_use]
+    pub fn for_answer(self) -> CallOptions {
+        CallOptions { withheld: WithheldValues::begin(), ..self }
     }
 
     /// What holds for the call where it asks `pipeline`, which the caller has named or not.
@@ -79,19 +91,20 @@ impl CallOptions {
     fn over(&self, defaults: WrittenOptions, pipeline: String) -> Result<AskedOptions> {
         let layers = OptionLayers { defaults, ..self.layers.clone() };
         let options = layers.options()?;
-        Ok(AskedOptions { layers, options, pipeline })
+        Ok(AskedOptions { layers, options, withheld: self.withheld.clone(), pipeline })
     }
 
     /// The language model of the question, as far as the call and the settings say.
     pub fn llm(&self) -> Result<Llm> {
-        Llm::or_default(self.options.llm.as_deref())
+        Ok(Llm::or_default(self.options.llm.as_deref())?.withholding(&self.withheld))
     }
 }
 
 impl AskedOptions {
     /// The language model of the question.
     pub fn llm(&self) -> Result<Llm> {
-        self.named(&["llm"], Llm::or_default(self.options.llm.as_deref()))
+        let llm = self.named(&["llm"], Llm::or_default(self.options.llm.as_deref()))?;
+        Ok(llm.withholding(&self.withheld))
     }
 
     /// The strategy, and those options that it reads. An option of another strategy is an error if the call
@@ -117,7 +130,7 @@ impl AskedOptions {
             });
             let Some((path, value)) = of_pipeline else { return error };
             let pipeline = &self.pipeline;
-            let value = shortened(&value.to_string());
+            let value = shortened(&exact::written(value));
             error.fact(format!("The defaults of pipeline \"{pipeline}\" say \"{path}\": {value}."))
         })
     }
@@ -133,7 +146,7 @@ impl AskedOptions {
             || listed.join(", "),
             || {
                 if let Some(filter) = &self.options.retrieve.filter {
-                    trace::words(|| filter.to_string());
+                    trace::words(|| exact::written(filter));
                 }
                 Ok(())
             },

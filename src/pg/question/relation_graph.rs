@@ -3,6 +3,8 @@
 
 use std::collections::HashSet;
 
+use serde_json::{Value as Json, json};
+
 use super::derived;
 use super::entity_graph::{EntityGraph, span};
 use super::search::{FilterSql, source_key};
@@ -53,9 +55,7 @@ impl<'a> RelationGraph<'a> {
         graph: &'a EntityGraph,
         filter: &'a FilterSql,
     ) -> Result<RelationGraph<'a>> {
-        let example =
-            "{\"graph\": {\"entities\": \"rules\", \"relations\": {\"COLUMN\": \"PREDICATE\"}}}";
-        let of = |kind| derived::required(pipeline, kind, ("relations", example));
+        let of = |kind| derived::required(pipeline, kind, ("relations", with_relations));
         let mut tables = Vec::new();
         for kind in [DerivationKind::ColumnRelations, DerivationKind::ExtractedRelations] {
             if derivation::of(pipeline.id, kind)?.is_some() {
@@ -144,8 +144,8 @@ impl<'a> RelationGraph<'a> {
 
     /// What relations the caller sees that `question` may ask for; of these chunks those that were found for it.
     pub fn menu(&self, question: &str, chunks: &[i64]) -> Result<RelationMenu> {
-        let named = self.starts(question)?.into_iter().map(|it| it.norm).collect();
-        let mut menu = RelationMenu { entities: named, ..RelationMenu::default() };
+        let entities = self.starts(question)?;
+        let mut menu = RelationMenu { entities, ..RelationMenu::default() };
         for table in &self.tables {
             let (predicates, entities) = (self.predicates(table)?, self.of_chunks(table, chunks)?);
             menu.extend(RelationMenu { predicates, entities });
@@ -153,7 +153,7 @@ impl<'a> RelationGraph<'a> {
         Ok(menu)
     }
 
-    /// The predicates of a table, the most frequent first, each with a subject and an object.
+    /// The predicates of a table, the most frequent first, each with a subject and an object as they are written.
     fn predicates(&self, table: &StoredDerivation) -> Result<Vec<(String, [String; 2])>> {
         let arguments =
             [MOST_PREDICATES.into(), MOST_COUNTED.into(), self.filter.values.clone().into()];
@@ -167,11 +167,13 @@ impl<'a> RelationGraph<'a> {
     }
 
     /// The entities between which the relations of some chunks are.
-    fn of_chunks(&self, table: &StoredDerivation, chunks: &[i64]) -> Result<Vec<String>> {
+    fn of_chunks(&self, table: &StoredDerivation, chunks: &[i64]) -> Result<Vec<NamedEntity>> {
         let arguments =
             [chunks.to_vec().into(), MOST_NAMED.into(), self.filter.values.clone().into()];
         let statement = self.statement(table, query!(column_relations.of_chunks), &[])?;
-        prepared::rows(&statement, &arguments, |row| required(row.get::<String>(1)?))
+        prepared::rows(&statement, &arguments, |row| {
+            Ok(NamedEntity { norm: required(row.get(1)?)?, name: required(row.get(2)?)? })
+        })
     }
 
     /// The statements that go on by a hop over relations of some predicates.
@@ -206,12 +208,14 @@ impl<'a> RelationGraph<'a> {
             ("source_key", &source_key),
             ("filter", &self.filter.condition),
         ];
-        let seen = match table.kind {
-            DerivationKind::ExtractedRelations => query!(extracted_relations.seen),
-            _ => query!(column_relations.seen),
+        let (seen, names) = match table.kind {
+            DerivationKind::ExtractedRelations => {
+                (query!(extracted_relations.seen), query!(extracted_relations.names))
+            }
+            _ => (query!(column_relations.seen), query!(column_relations.names)),
         };
         let (seen, passes) = (render(seen, &own), render(query!(extracted_relations.passes), &own));
-        let parts = [("seen", seen.as_str()), ("passes", &passes)];
+        let parts = [("seen", seen.as_str()), ("passes", &passes), ("names", names)];
         Ok(render(template, &[&own[..], &parts[..], values].concat()))
     }
 
@@ -242,6 +246,15 @@ impl<'a> RelationGraph<'a> {
         entities.truncate(MOST_STARTS);
         Ok(entities)
     }
+}
+
+/// The option `graph` that makes relations, and finds entities as the one that there is.
+fn with_relations(graph: Option<&Json>) -> String {
+    let rules = json!({"entities": "rules"});
+    let kept = graph.unwrap_or(&rules).as_object().into_iter().flatten();
+    let kept = kept.filter(|(key, _)| *key != "relations");
+    let kept: String = kept.map(|(key, value)| format!("\"{key}\": {value}, ")).collect();
+    format!("{{\"graph\": {{{kept}\"relations\": {{\"COLUMN\": \"PREDICATE\"}}}}}}")
 }
 
 /// A row of `steps` of column_relations.sql or extracted_relations.sql.

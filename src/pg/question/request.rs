@@ -130,7 +130,7 @@ impl QuestionRequest<'_> {
 
     /// The answer, of which nothing is kept.
     pub fn answer(mut self, text: Option<&str>) -> Result<Answer> {
-        let call = CallOptions::read(&self.arguments, self.options.take())?;
+        let call = CallOptions::read(&self.arguments, self.options.take())?.for_answer();
         let (prepared, _) = self.prepare(&call, text, PreparedFor::Answer)?;
         Ok(fallback::answered(&self, &call, prepared)?.answer)
     }
@@ -141,7 +141,7 @@ impl QuestionRequest<'_> {
         let level = guc::trace();
         let is_recorded = wants_steps || level != guc::TraceLevel::Off;
         let ((answered, conversation), steps) = trace::recorded(is_recorded, || {
-            let call = CallOptions::read(&self.arguments, self.options.take())?;
+            let call = CallOptions::read(&self.arguments, self.options.take())?.for_answer();
             let (prepared, conversation) = self.prepare(&call, text, PreparedFor::Answer)?;
             Ok((fallback::answered(&self, &call, prepared)?, conversation))
         })?;
@@ -163,7 +163,7 @@ impl QuestionRequest<'_> {
         let level = guc::trace();
         let is_recorded = level != guc::TraceLevel::Off;
         let ((asked, conversation, stream), steps) = trace::recorded(is_recorded, || {
-            let call = CallOptions::read(&self.arguments, self.options.take())?;
+            let call = CallOptions::read(&self.arguments, self.options.take())?.for_answer();
             let (prepared, conversation) = self.prepare(&call, text, PreparedFor::Answer)?;
             let (asked, stream) = fallback::streamed(&self, &call, prepared)?;
             Ok((asked, conversation, stream))
@@ -199,7 +199,7 @@ impl QuestionRequest<'_> {
     }
 
     fn prepared_to_read(mut self, text: Option<&str>) -> Result<PreparedQuestion> {
-        let call = CallOptions::read(&self.arguments, self.options.take())?;
+        let call = CallOptions::read(&self.arguments, self.options.take())?.for_answer();
         Ok(self.prepare(&call, text, PreparedFor::Reading)?.0)
     }
 
@@ -211,7 +211,8 @@ impl QuestionRequest<'_> {
         purpose: PreparedFor,
     ) -> Result<(PreparedQuestion, Option<Conversation>)> {
         let conversation = call.options.answer.conversation.as_deref();
-        let conversation = conversation.map(Conversation::find).transpose()?;
+        let conversation =
+            conversation.map(|id| Conversation::find(id, &call.withheld)).transpose()?;
         let text = required_question(text)?;
         let is_open = route::is_open(self.pipeline, &call.options.retrieve);
         let chosen = match route::several(self.pipeline, text)? {
@@ -300,7 +301,7 @@ impl AskedPipelines {
         }
         let mut writing = writing(&options, &search, llm, purpose)?;
         if purpose == PreparedFor::Reading || !writing.llm.is_extractive() {
-            let checked = examples::check(&writing, &options.options.answer);
+            let checked = examples::check(writing.template.as_ref(), &options.options.answer);
             options.named(&["answer.examples", "answer.template"], checked)?;
             let chosen = examples::chosen(&text, &search, &options)?;
             writing.examples = answer::fitting_examples(&text, chosen, &search, &writing)?;

@@ -9,6 +9,7 @@ mod narrowing;
 mod relations;
 mod searched_pipeline;
 mod shards;
+mod shown_key;
 mod sought;
 mod statement;
 mod surroundings;
@@ -114,6 +115,7 @@ impl Search {
         let rewriter = |way| Rewriter::new(way, &options.rewrite, llm, &columns.metadata);
         let rewriter = options.rewrite.way.map(rewriter).transpose();
         let rewriter = asked.named(&["retrieve.rewrite", "llm"], rewriter)?;
+        let rewriter = rewriter.map(|it| it.withholding(&asked.withheld));
         let reranker = |name| Reranker::named(name, Some(&pipeline.model), llm);
         let reranker = options.reranker().map(reranker).transpose();
         let paths: &[&str] = match options.reranker() {
@@ -121,6 +123,7 @@ impl Search {
             _ => &["retrieve.rerank"],
         };
         let reranker = asked.named(paths, reranker)?;
+        let reranker = reranker.map(|it| it.withholding(&asked.withheld));
         let walk = asked.named(&["retrieve.graph"], EntityWalk::of(pipeline, &options))?;
         let tree = asked.named(&["retrieve.tree"], tree::table(pipeline, &options))?;
         let k = asked.options.k.unwrap_or(usual_k);

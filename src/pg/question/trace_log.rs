@@ -166,7 +166,9 @@ pub fn give_feedback(trace: Uuid, score: f32, comment: Option<&str>) -> Result<(
     }
     let find = query!(trace.is_seen);
     // Also one that the statement under way has written.
-    let seen = sql::changed_rows(find, &[trace.into()], |row| sql::required(row.get::<bool>(1)?))?;
+    let seen = role::by_policies(|| {
+        sql::changed_rows(find, &[trace.into()], |row| sql::required(row.get::<bool>(1)?))
+    })?;
     let unknown = || {
         let message = format!("trace {trace} does not exist, or is of another role");
         Error::new(ErrorKind::UndefinedObject, message)

@@ -14,7 +14,7 @@ use super::KnownNames;
 use crate::error::{Error, ErrorKind, Result};
 use crate::guarded_sql::SqlOrigin;
 use crate::pg::guarded_sql::{GuardScope, quoted, relation_name};
-use crate::pg::server::role::LocalSettings;
+use crate::pg::server::role::{LocalSettings, by_policies};
 use crate::pg::server::sql::{self, query, required};
 use crate::text_to_sql::table::{ForeignKey, TableColumn, TableDocument};
 
@@ -107,13 +107,15 @@ fn relations(scope: &GuardScope) -> Result<Vec<ReadableRelation>> {
     let (tables, schemas) = scope.lists().unwrap_or_default();
     let most = MOST_RELATIONS as i64 + 1;
     let arguments = [tables.into(), schemas.into(), has_lists.into(), most.into()];
-    sql::rows(query!(text_to_sql.relations), &arguments, |row| {
-        let kind = required(row.get::<String>(2)?)?;
-        Ok(ReadableRelation {
-            oid: required(row.get(1)?)?,
-            kind: kind.bytes().next().unwrap_or_default(),
-            bare: required(row.get(3)?)?,
-            comment: row.get(4)?,
+    by_policies(|| {
+        sql::rows(query!(text_to_sql.relations), &arguments, |row| {
+            let kind = required(row.get::<String>(2)?)?;
+            Ok(ReadableRelation {
+                oid: required(row.get(1)?)?,
+                kind: kind.bytes().next().unwrap_or_default(),
+                bare: required(row.get(3)?)?,
+                comment: row.get(4)?,
+            })
         })
     })
 }

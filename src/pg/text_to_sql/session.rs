@@ -105,9 +105,9 @@ impl SqlHost for SqlSession<'_> {
         }
     }
 
-    /// Relations of a WITH before the query have been read by that.
+    /// Documents of a WITH that was added to the query are none of its own words either.
     fn has_read(&self, rows: &GuardedRows) -> bool {
-        self.with.is_some() || !rows.relations.is_empty()
+        rows.reads_added || !rows.relations.is_empty()
     }
 
     fn elapsed_ms(&self) -> u64 {

@@ -109,9 +109,47 @@ fn refused_sign(sign: char, line: usize) -> Error {
         .hint("Tags print, choose and repeat: {{ name }}, {% if name %}, {% for item in list %}.")
 }
 
+/// What the code of a tag calls by its name.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct CalledNames<'a> {
+    /// What values are sent through: `name | filter`.
+    pub filters: Vec<&'a str>,
+    /// What is asked of values: `name is test`.
+    pub tests: Vec<&'a str>,
+}
+
+/// The filters and tests in the code of a tag.
+pub fn called(code: &str) -> CalledNames<'_> {
+    let mut called = CalledNames::default();
+    let (mut rest, mut is_asked) = (code, false);
+    while let Some(start) = rest.find(is_of_word) {
+        let (before, from) = rest.split_at(start);
+        let (word, after) =
+            from.split_at(from.find(|c: char| !is_of_word(c)).unwrap_or(from.len()));
+        let sign = before.trim_end().chars().next_back();
+        match word {
+            "not" if is_asked => {}
+            // Behind a dot it is what a value has, and no word of the language.
+            "is" if sign != Some('.') => is_asked = true,
+            _ if is_asked => {
+                called.tests.push(word);
+                is_asked = false;
+            }
+            _ if sign == Some('|') => called.filters.push(word),
+            _ => {}
+        }
+        rest = after;
+    }
+    called
+}
+
+fn is_of_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
 /// The names in the code of a tag, keywords among them.
 pub fn words(code: &str) -> impl Iterator<Item = &str> {
-    code.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty())
+    code.split(|c: char| !is_of_word(c)).filter(|word| !word.is_empty())
 }
 
 #[cfg(test)]
@@ -134,6 +172,20 @@ mod tests {
         check(r#"{{ a or "\"}}" }}{{ b }}"#, &[("a or", 1), ("b", 1)]);
         check("{# {{ a }}\n #}{{- b -}}", &[("- b -", 2)]);
         check("{# never ends {{ a }}", &[]);
+    }
+
+    #[test]
+    fn filters_and_tests_are_found_where_they_are_called() {
+        let check = |code: &str, filters: &[&str], tests: &[&str]| {
+            let CalledNames { filters: found, tests: asked } = called(code);
+            assert_eq!((&found[..], &asked[..]), (filters, tests), "{code}");
+        };
+        check("question", &[], &[]);
+        check("question|upper | first_characters(2)", &["upper", "first_characters"], &[]);
+        check("if a is defined and b is not none or c is odd", &[], &["defined", "none", "odd"]);
+        check("for it in columns|reverse if it.is", &["reverse"], &[]);
+        check("this or island", &[], &[]);
+        check("a |", &[], &[]);
     }
 
     fn refused(source: &str, message: &str) {

@@ -101,6 +101,48 @@ fn what_is_wrong_is_named_with_its_line() {
     refused(&format!("{{{{ {}n{} }}}}", "(".repeat(900), ")".repeat(900)), "recursion");
 }
 
+#[test]
+fn what_is_to_be_kept_calls_nothing_that_there_is_not() {
+    let check = |content: &str, message: &str| {
+        let error = Template::parse_new("t", content).unwrap_err();
+        assert_eq!(error.message(), format!("template \"t\", {message}"), "{content}");
+        assert!(Template::parse("t", content).is_ok(), "{content}");
+    };
+    check("a\n{{ question | reverse }}", "line 2: there is no filter \"reverse\"");
+    check("{% if n %}{{ question|title }}{% endif %}", "line 1: there is no filter \"title\"");
+    check(
+        "[[system]]\na\n[[user]]\n{% if question is defined %}b{% endif %}",
+        "line 4: there is no test \"defined\"",
+    );
+    check("{% if n is not odd %}b{% endif %}", "line 1: there is no test \"odd\"");
+    for content in [
+        "{{ question|trim|first_characters(3) }}",
+        "{{ '| reverse is odd' }}b",
+        "what | that is odd",
+    ] {
+        assert!(Template::parse_new("t", content).is_ok(), "{content}");
+    }
+}
+
+#[test]
+fn a_version_of_what_is_shipped_uses_what_it_must() {
+    let check = |name: &str, content: &str, missing: &str| {
+        let error = Template::parse_new(name, content).unwrap_err();
+        assert_eq!(error.message(), format!("template \"{name}\" does not use {missing}"));
+        assert!(Template::parse(name, content).is_ok(), "{content}");
+    };
+    check("standard", "{{ question }}", "sources");
+    check("situate", "x", "document");
+    check("verify_claims", "{{ sources }}", "claims");
+    assert!(Template::parse_new("mine", "x").is_ok());
+    for (name, content) in all_shipped() {
+        assert!(!required::needed(&name).is_empty(), "{name}");
+        Template::parse_new(&name, &content).unwrap();
+    }
+    // One more comes with conversations.
+    assert_eq!(required::SHIPPED.len(), all_shipped().len() + 1);
+}
+
 fn fails(content: &str, message: &str) {
     let error = Template::parse("t", content).unwrap().render(&values(), &[]).unwrap_err();
     assert!(error.message().contains(message), "{content}: {error}");

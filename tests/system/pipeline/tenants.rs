@@ -110,6 +110,26 @@ fn a_role_that_may_only_insert_learns_nothing_of_the_queue() {
     assert_eq!(count(&mut admin, "SELECT count(*) FROM notes_rag_chunks"), 1);
 }
 
+#[test]
+fn a_database_without_row_security_has_pipelines_all_the_same() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let mut admin = cluster.connect();
+    run(&mut admin, ROLES);
+    run(&mut admin, "ALTER DATABASE postgres SET row_security = off");
+    let mut owner = cluster.connect_as("owner");
+    run(&mut owner, SOURCE);
+    run(&mut admin, "INSERT INTO notes VALUES (1, 'alpha', 'One.'), (2, 'beta', 'Two.')");
+    wait(&mut owner, "notes");
+    assert_eq!(count(&mut admin, "SELECT count(*) FROM notes_rag_chunks"), 2);
+    let state = "SELECT count(*) FROM rag.pipeline_status WHERE state = 'live'";
+    assert_eq!(count(&mut owner, state), 1);
+    // Rows of a user's table are not left out in silence.
+    let mut alpha = cluster.connect_as("alpha");
+    assert_fails(&mut alpha, "SELECT * FROM rag_retrieve('one', 'notes')", &["42501"]);
+    run(&mut alpha, "SET row_security = on");
+    assert_eq!(count(&mut alpha, "SELECT count(*) FROM rag_retrieve('one', 'notes')"), 1);
+}
+
 /// Code of the table's owner that a worker comes across.
 #[test]
 fn a_worker_runs_an_owners_code_as_the_owner() {

@@ -134,6 +134,36 @@ fn documents_that_were_found_narrow_a_query() {
 }
 
 #[test]
+fn a_query_beside_documents_reads_a_table_or_them() {
+    let cases = [
+        ("SELECT 'Ada' AS name, 500 AS spent", false),
+        ("WITH found AS (SELECT 'found_reviews' AS name) SELECT name FROM found", false),
+        // A subquery may call its own words like the documents.
+        (
+            "SELECT s.id FROM (WITH found_reviews AS (SELECT 7 AS id) TABLE found_reviews) AS s",
+            false,
+        ),
+        ("SELECT f.id FROM found_reviews AS f", true),
+        ("WITH RECURSIVE a AS (TABLE b), b AS (SELECT id FROM found_reviews) TABLE a", true),
+        ("SELECT (SELECT count(*) FROM found_reviews) AS found UNION SELECT 7", true),
+        ("SELECT count(*) FROM orders", true),
+    ];
+    let answer = || Reply::chat("The delivery of the parcel was two weeks late [1].");
+    let script = cases.iter().flat_map(|(sql, _)| [query(sql), answer()]);
+    let Some((cluster, _http, mut client)) = start(script) else { return };
+    cluster.connect().batch_execute(REVIEWS).unwrap();
+    for (sql, has_rows) in cases {
+        let both = chosen(&mut client, BOTH, &guard(r#""orders", "customers", "reviews""#));
+        // Beside rows that are no source there is the one document.
+        let sources = both.context.as_array().unwrap().len();
+        assert_eq!(sources > 1, has_rows, "{sql}: {}", both.context);
+        let said = both.usage["reason"].as_str();
+        let is_refused = said == Some("The query that was written reads no table.");
+        assert_eq!(is_refused, !has_rows, "{sql}: {}", both.usage);
+    }
+}
+
+#[test]
 fn a_strategy_is_chosen_without_a_call() {
     let count = "SELECT count(*) FROM orders";
     let unanswerable = json!({"reason": "No.", "answerable": false, "sql": ""}).to_string();

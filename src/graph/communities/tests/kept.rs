@@ -132,6 +132,12 @@ fn a_pipeline_says_how_communities_are_found() {
         json!({"max_size": 2}),
         "option \"communities.max_size\" must be between min_size, 3, and 1000000, not 2",
     );
+    let error = read(json!({"min_size": 51})).unwrap_err();
+    assert_eq!(
+        error.message(),
+        "option \"communities.max_size\" must be between min_size, 51, and 1000000, not 50"
+    );
+    assert_eq!(error.hint_text(), Some("50 is its default: name max_size as well."));
     check(
         json!({"tolerance": 2}),
         "option \"communities.tolerance\" must be between 0 and 1, not 2",

@@ -15,7 +15,7 @@ use crate::answer::own_knowledge::{self, ToldApart, told_apart};
 use crate::answer::plain::without_fences;
 use crate::answer::refusal::refusal;
 use crate::answer::shown::shown;
-use crate::answer::style::{Styled, styled_json, styled_with_own};
+use crate::answer::style::{CitationStyle, Shown, Styled, styled_json, styled_with_own};
 use crate::error::Result;
 use crate::extract::AnswerFormat;
 use crate::pg::question::options::AskedOptions;
@@ -44,6 +44,8 @@ pub enum PassedOn {
 
 /// How an answer is checked and shown, with what the options name looked up.
 pub struct CheckOptions {
+    /// Where the options come from, for errors; `None`: from nowhere.
+    asked: Option<AskedOptions>,
     cite: CiteOptions,
     verifier: Verifier,
     unsupported: UnsupportedClaims,
@@ -61,6 +63,7 @@ impl CheckOptions {
     /// Of what is not checked and shows nothing that it cites.
     pub fn none() -> CheckOptions {
         CheckOptions {
+            asked: None,
             cite: CiteOptions::default(),
             verifier: Verifier::Nobody,
             unsupported: UnsupportedClaims::Keep,
@@ -82,12 +85,14 @@ impl CheckOptions {
         let QuestionOptions { answer, verify, cite, .. } = &asked.options;
         let other = verify.llm.as_deref().map(Llm::named).transpose();
         let other = asked.named(&["verify.llm"], other)?;
+        let other = other.map(|it| it.withholding(&asked.withheld));
         let verifier = Verifier::named(verify.by.as_deref(), other.as_ref().unwrap_or(llm));
         let usual = match llm.is_local() {
             true => VerifyOptions::LOCAL_DEFAULTS,
             false => Default::default(),
         };
         Ok(CheckOptions {
+            asked: Some(asked.clone()),
             cite: cite.clone(),
             verifier: asked.named(&["verify.by"], verifier)?,
             unsupported: verify.unsupported.unwrap_or(usual.0),
@@ -115,6 +120,19 @@ impl CheckOptions {
     /// Whether the built-in answerer answers in the place of an answer that is kept back.
     pub fn has_substitute(&self) -> bool {
         self.low_confidence == LowConfidence::Extractive && !self.has_form
+    }
+
+    /// What a reader is told of each source; an error says so where it is of the defaults of the pipeline.
+    fn shown(&self, found: &Citations, sources: &[&Source]) -> Result<Vec<Shown>> {
+        let shown = shown(found, sources, &self.cite);
+        let options: &[&str] = match self.cite.style {
+            CitationStyle::Link => &["cite.link_template", "cite.link_column"],
+            _ => &["cite.source_column"],
+        };
+        match &self.asked {
+            Some(asked) => asked.named(options, shown),
+            None => shown,
+        }
     }
 
     /// What markup an extractive answer has.
@@ -184,7 +202,7 @@ pub fn checked(
         true => (options.refusal(question, &sources), Citations::default()),
         false => (text, found),
     };
-    let (style, shown) = (options.cite.style, shown(&found, &sources, &options.cite)?);
+    let (style, shown) = (options.cite.style, options.shown(&found, &sources)?);
     let mut styled = match formed.filter(|_| !abstains) {
         Some(formed) => styled_json(&formed, style, &shown),
         None => styled_with_own(&text, style, &shown, options.own_mark.as_deref()),

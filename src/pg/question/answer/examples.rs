@@ -7,7 +7,9 @@
 
 use std::collections::HashSet;
 
-use super::{Writing, write};
+use pgrx::spi::SpiHeapTupleData;
+
+use super::write;
 use crate::answer::citation::Citation;
 use crate::answer::example::{self, ExampleAnswer, cites_throughout, fitting, is_plain};
 use crate::answer::options::AnswerOptions;
@@ -19,6 +21,7 @@ use crate::pg::ragd::hybrid_score::nearest;
 use crate::pg::server::json::Jsonb;
 use crate::pg::server::role;
 use crate::pg::server::sql::{self, query, required};
+use crate::prompt::template::Template;
 use crate::source::{ChunkSpan, Place};
 
 /// Most answers that are looked at, the best liked and newest, and most cases of an evaluation set.
@@ -55,12 +58,12 @@ pub fn chosen(
     Ok(fitting(&nearest(question, pairs, |pair| &pair.question)?, options.examples as usize))
 }
 
-/// An error where examples are wanted in a template that has no place for them.
-pub fn check(writing: &Writing, options: &AnswerOptions) -> Result<()> {
+/// An error where examples are wanted in the template that is `named`, or the usual one, and it has no place for them.
+pub fn check(named: Option<&Template>, options: &AnswerOptions) -> Result<()> {
     if !are_wanted(options) {
         return Ok(());
     }
-    let template = write::template_of(writing)?;
+    let template = write::template_or_usual(named)?;
     match template.variables().any(|name| name == "examples") {
         true => Ok(()),
         false => Err(Error::invalid(format!(
@@ -80,12 +83,13 @@ fn are_wanted(options: &AnswerOptions) -> bool {
 fn liked(pipelines: &[String]) -> Result<Vec<(ExampleAnswer, Vec<ChunkSpan>)>> {
     let names: Vec<String> = pipelines.iter().cloned().chain([pipelines.join(", ")]).collect();
     let arguments = [role::current_role().into(), names.into(), MOST_LOOKED_AT.into()];
-    let found = sql::rows(query!(trace.liked), &arguments, |row| {
+    let read = |row: &SpiHeapTupleData<'_>| {
         let question: String = required(row.get(1)?)?;
         let pair = ExampleAnswer::liked(&question, required(row.get(2)?)?);
         let Jsonb(citations) = required(row.get::<Jsonb>(3)?)?;
         Ok((pair, citations))
-    })?;
+    };
+    let found = role::by_policies(|| sql::rows(query!(trace.liked), &arguments, read))?;
     let cited = |(pair, citations)| {
         let citations = serde_json::from_value::<Vec<Citation>>(citations).ok()?;
         let span = |citation: Citation| match citation.place {
@@ -128,8 +132,10 @@ fn set(asked: &AskedOptions) -> Result<Option<String>> {
 /// Questions of an evaluation set with an answer that is expected.
 fn of_set(set: &str) -> Result<Vec<ExampleAnswer>> {
     let arguments = [set.into(), role::current_role().into(), MOST_LOOKED_AT.into()];
-    sql::rows(query!(evaluation.answered_cases), &arguments, |row| {
-        Ok(ExampleAnswer { question: required(row.get(1)?)?, answer: required(row.get(2)?)? })
+    role::by_policies(|| {
+        sql::rows(query!(evaluation.answered_cases), &arguments, |row| {
+            Ok(ExampleAnswer { question: required(row.get(1)?)?, answer: required(row.get(2)?)? })
+        })
     })
 }
 

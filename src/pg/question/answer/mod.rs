@@ -169,6 +169,11 @@ pub fn check_own_knowledge(template: Option<&Template>, llm: &Llm) -> Result<()>
             "CREATE SERVER ... FOREIGN DATA WRAPPER rag_llm, then SET rag.llm to its name, or leave out the option \"answer.own_knowledge\".",
         ));
     }
+    check_words_for_own_knowledge(template)
+}
+
+/// An error where own knowledge is wanted of a template that has no words for it.
+pub fn check_words_for_own_knowledge(template: Option<&Template>) -> Result<()> {
     match template.filter(|it| it.variables().all(|name| name != "own_knowledge")) {
         None => Ok(()),
         Some(Template { name, .. }) => Err(Error::invalid(format!(

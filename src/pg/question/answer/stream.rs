@@ -35,7 +35,7 @@ use crate::pg::question::trace_log;
 use crate::pg::ragd::cache;
 use crate::pg::ragd::call_context::CallContext;
 use crate::pg::ragd::client::ReplyPieces;
-use crate::pg::ragd::generate::said;
+use crate::pg::ragd::generate::{said, withhold};
 use crate::pg::ragd::llm::Llm;
 use crate::pg::ragd::trace::{self, TraceStep};
 use crate::pg::ragd::usage::{self, Usage};
@@ -52,7 +52,9 @@ pub struct AnswerStream {
     state: StreamState,
     /// Rows that are given before anything else is done: steps, and what is left of a piece.
     rows: VecDeque<String>,
-    /// Whether a piece could be taken for a step.
+    /// Whether nothing of the answer was given yet, whose first piece must not be taken for a step.
+    begins: bool,
+    /// Whether steps were given.
     follows_steps: bool,
     record: Option<Record>,
     turn: Option<ConversationTurn>,
@@ -166,6 +168,7 @@ fn last_call(
     let provider = writing.llm.provider_for("a stream")?;
     let request = last_request(provider, &call.pending, &writing, &context);
     times.asked = Instant::now();
+    withhold(&request);
     if let Some(remembered) = cache::recalled(context.caching, &request) {
         let draft = call.finish(Ok(said(remembered)), "", 0)?;
         return checked(question, draft, &writing, &times, models).map(StreamState::known);
@@ -452,8 +455,9 @@ fn interrupt() {
 
 fn in_state(state: StreamState) -> AnswerStream {
     let role = CallerRole::current();
-    let (rows, follows_steps, others) = (VecDeque::new(), false, Vec::new());
-    AnswerStream { state, rows, follows_steps, record: None, turn: None, others, role }
+    let (rows, others) = (VecDeque::new(), Vec::new());
+    let (begins, follows_steps) = (true, false);
+    AnswerStream { state, rows, begins, follows_steps, record: None, turn: None, others, role }
 }
 
 /// `text` cut before each of its sentences but the first. A marker stays with the sentence before it.

@@ -124,5 +124,10 @@ fn remembered(text: String, pending: PendingAnswer) -> Draft {
 
 /// The template of the prompt: the one that is wanted, or the usual one.
 pub fn template_of(writing: &Writing) -> Result<Template> {
-    writing.template.clone().map_or_else(|| template::find(template::STANDARD), Ok)
+    template_or_usual(writing.template.as_ref())
+}
+
+/// The template that is `named`, or the usual one.
+pub fn template_or_usual(named: Option<&Template>) -> Result<Template> {
+    named.cloned().map_or_else(|| template::find(template::STANDARD), Ok)
 }

@@ -8,16 +8,18 @@ use crate::error::Result;
 use crate::graph::communities::rank::{CommunityMention, CommunityQuest, RankedCommunity, ranked};
 use crate::pg::catalog::derivation::DerivationKind;
 use crate::pg::catalog::pipeline::Relation;
-use crate::pg::question::derived;
+use crate::pg::question::derived::{self, MakingOptions};
 use crate::pg::question::entity_graph::EntityGraph;
 use crate::pg::server::prepared;
 use crate::pg::server::sql::{query, render, required};
 use crate::retrieve::fusion::Candidate;
 use crate::retrieve::{Hit, Passage};
 
-/// How users call communities, and the option that makes them.
-const WORDS: (&str, &str) =
-    ("communities", "{\"graph\": {\"entities\": \"rules\"}, \"communities\": {}}");
+/// How users call communities, and the options that make them.
+const WORDS: (&str, MakingOptions) = ("communities", |graph| match graph {
+    Some(_) => "{\"communities\": {}}".to_owned(),
+    None => "{\"graph\": {\"entities\": \"rules\"}, \"communities\": {}}".to_owned(),
+});
 
 /// Most members of a community whose chunks are looked at.
 const MOST_MEMBERS: i64 = 200;

@@ -219,16 +219,26 @@ impl<'a> Statements<'a> {
 
 /// The age in days by the column of `recency`.
 fn age(recency: &Recency, metadata: &[ViewColumn]) -> Result<String> {
-    let times = metadata.iter().filter(|column| is_time(column)).collect::<Vec<_>>();
-    let found = times.iter().find(|column| column.bare() == recency.column);
-    let column = found.ok_or_else(|| {
-        let message = format!("recency names \"{}\", which is no time", recency.column);
-        let names: Vec<String> = times.iter().map(|column| column.bare()).collect();
+    let named = metadata.iter().find(|column| column.bare() == recency.column);
+    let column = named.filter(|column| is_time(column)).ok_or_else(|| {
+        let name = &recency.column;
+        let (kind, message) = match named {
+            Some(_) => (
+                ErrorKind::WrongObjectType,
+                format!("column \"{name}\" of recency is not a date or timestamp"),
+            ),
+            None => (
+                ErrorKind::UndefinedObject,
+                format!("recency names \"{name}\", which is no metadata column of the pipeline"),
+            ),
+        };
+        let times = metadata.iter().filter(|column| is_time(column));
+        let names: Vec<String> = times.map(ViewColumn::bare).collect();
         let hint = match names.as_slice() {
             [] => "The pipeline declares no metadata column of type date or timestamp.".to_owned(),
-            _ => format!("Metadata columns that are: {}.", names.join(", ")),
+            _ => format!("Metadata columns of type date or timestamp: {}.", names.join(", ")),
         };
-        Error::new(ErrorKind::UndefinedObject, message).hint(hint)
+        Error::new(kind, message).hint(hint)
     })?;
     Ok(render(query!(retrieve.age), &[("column", &column.name)]))
 }

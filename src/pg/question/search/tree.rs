@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::pg::catalog::derivation::DerivationKind;
 use crate::pg::catalog::pipeline::{Pipeline, Relation};
 use crate::pg::derivation::tree::changes;
-use crate::pg::question::derived;
+use crate::pg::question::derived::{self, MakingOptions};
 use crate::pg::ragd::embed::Embedding;
 use crate::pg::ragd::trace;
 use crate::pg::server::prepared;
@@ -25,7 +25,7 @@ use crate::source::{ChunkSpan, Leaf, Summary};
 use crate::tree::options::TreeUse;
 
 /// How users call trees, and the option that makes them.
-pub const WORDS: (&str, &str) = ("tree", "{\"tree\": {}}");
+pub const WORDS: (&str, MakingOptions) = ("tree", |_| "{\"tree\": {}}".to_owned());
 
 /// Summaries that are read for an answer.
 const MOST_SUMMARIES: i64 = 3;

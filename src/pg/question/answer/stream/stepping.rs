@@ -7,8 +7,10 @@
 //! Between two rows nothing is under way, and what is known so far is Rust's own. A row of a step is a JSON object with the
 //! one member `step`; rows are steps until the first that is none.
 
+use std::collections::BTreeMap;
 use std::time::Instant;
 
+use serde::de::IgnoredAny;
 use serde_json::{Value, json};
 
 use super::{AnswerStream, StreamState, Times, last_call};
@@ -86,9 +88,11 @@ impl AnswerStream {
         Ok(())
     }
 
-    /// A piece of the answer, in two where it is the first and could be taken for a step.
+    /// A piece of the answer, in two where it is the first and could be taken for a step. Behind steps that is whatever
+    /// begins as they do; without them it is what looks like one.
     pub(super) fn apart(&mut self, piece: String) -> String {
-        if !std::mem::take(&mut self.follows_steps) || !piece.starts_with('{') {
+        let is_first = std::mem::take(&mut self.begins);
+        if !is_first || !piece.starts_with('{') || !(self.follows_steps || is_like_a_step(&piece)) {
             return piece;
         }
         let (begin, rest) = piece.split_at(1);
@@ -97,4 +101,11 @@ impl AnswerStream {
         }
         begin.to_owned()
     }
+}
+
+/// Whether a text is an object with the one member `step`. What the member holds makes no difference: others may read numbers
+/// that Rust does not.
+fn is_like_a_step(text: &str) -> bool {
+    let members = serde_json::from_str::<BTreeMap<String, IgnoredAny>>(text);
+    members.is_ok_and(|members| members.len() == 1 && members.contains_key("step"))
 }

@@ -13,6 +13,7 @@ use crate::answer::strategy::agent::{
 };
 use crate::answer::strategy::{BudgetLedger, Limits, ModelReply};
 use crate::error::{Error, ErrorKind, Result};
+use crate::exact;
 use crate::graph::relations::pick::PickedRelations;
 use crate::graph::relations::{named, phrases};
 use crate::pg::agent_tools::{self, AgentTool, ToolLimits};
@@ -163,7 +164,7 @@ impl AgentHost for Session<'_> {
             "tool",
             || call.tool.clone(),
             || {
-                trace::words(|| Value::Object(call.arguments.clone()).to_string());
+                trace::words(|| exact::written(&Value::Object(call.arguments.clone())));
                 let returned = agent_tools::returned(&tool, &call.arguments, limits);
                 trace::rows(returned.as_ref().map_or(0, |found| found.rows.len()));
                 Ok(returned)

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use super::{ShardAnswer, computed_there, of_all};
 use crate::error::{Error, ErrorKind, Result};
+use crate::exact;
 use crate::pg::catalog::shard::{self, Shard};
 use crate::pg::question::search::lookup::LookupTerms;
 use crate::pg::question::search::statement::Statements;
@@ -49,7 +50,7 @@ impl Search {
             words: words.clone(),
             statistics: self.statistics(&statements.shards, words.as_deref())?,
             terms: looks_closer.then(|| question.clone()),
-            filters: statements.filter.written.iter().map(ToString::to_string).collect(),
+            filters: statements.filter.written.iter().map(exact::written).collect(),
             settings: LocalSettings::reading(),
             most,
         };

@@ -9,6 +9,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::pipeline::Pipeline;
 use crate::pg::catalog::shard::Shard;
 use crate::pg::server::error::{code_text, raise, raise_as};
+use crate::pg::server::raised::Raised;
 use crate::pg::server::transaction::in_subtransaction;
 
 /// The SQLSTATE of postgres_fdw where a connection cannot be made.
@@ -28,6 +29,8 @@ pub(super) struct LostShard {
 /// Does `work`, and gives as a value that a shard did not answer. After that the error must be raised again, since the
 /// transaction is as PostgreSQL has left it.
 pub(super) fn noticing_loss<T>(work: impl FnOnce() -> Result<T>) -> Result<Result<T>, LostShard> {
+    // What is kept of an error that is not raised again goes with this.
+    let _raised = AssertUnwindSafe(Raised::noted());
     PgTryBuilder::new(AssertUnwindSafe(|| Ok(work())))
         .catch_others(|error| match LostShard::of(&error) {
             Some(lost) => Err(lost),
