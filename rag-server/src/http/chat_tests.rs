@@ -58,7 +58,8 @@ fn null_is_what_is_left_out() {
 #[test]
 fn what_cannot_be_done_is_refused() {
     let check = |member: &str, value: Value, word: &str| {
-        let mut body = json!({"model": "docs", "messages": [{"role": "user", "content": "a"}]});
+        let mut body = json!({"model": "docs", "messages": [{"role": "user", "content": "a"}],
+            "tools": [{"type": "function"}]});
         body[member] = value;
         match request(body).question() {
             Ok(_) => assert_eq!(word, "", "{member}"),
@@ -67,8 +68,11 @@ fn what_cannot_be_done_is_refused() {
     };
     check("n", json!(1), "");
     check("n", json!(2), "n must be 1, not 2");
-    check("tools", json!([]), "");
-    check("tools", json!([{"type": "function"}]), "tools");
+    check("tool_choice", json!(null), "");
+    check("tool_choice", json!("auto"), "");
+    check("tool_choice", json!("none"), "");
+    check("tool_choice", json!("required"), "tools");
+    check("tool_choice", json!({"type": "function", "function": {"name": "f"}}), "tools");
     check("stop", json!(["\n"]), "");
 }
 

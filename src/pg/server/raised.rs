@@ -41,11 +41,15 @@ struct RaisedError {
     names: [Option<CString>; NAMES.len()],
 }
 
-/// A link of PostgreSQL's list of callbacks, with what it has noted.
+/// A link of PostgreSQL's list of callbacks, with the errors that it has noted, the last ones of them. A handler may raise one
+/// again after others, for which no callback is called.
 struct NotingLink {
     link: pg_sys::ErrorContextCallback,
-    raised: Option<RaisedError>,
+    raised: Vec<RaisedError>,
 }
+
+/// How many errors are remembered.
+const MOST_NOTED: usize = 8;
 
 thread_local! {
     /// What the error that is raised next is to say.
@@ -73,7 +77,7 @@ impl Raised {
                 callback: Some(note),
                 arg: std::ptr::null_mut(),
             };
-            let noting = Box::into_raw(Box::new(NotingLink { link, raised: None }));
+            let noting = Box::into_raw(Box::new(NotingLink { link, raised: Vec::new() }));
             (*noting).link.arg = noting.cast();
             pg_sys::error_context_stack = &raw mut (*noting).link;
             Raised(noting)
@@ -90,8 +94,8 @@ impl Raised {
     fn of(&self, error: &CaughtError) -> Option<&RaisedError> {
         let CaughtError::PostgresError(report) = error else { return None };
         // SAFETY: made by `noted`; only callbacks write to it, and none is called now.
-        let raised = unsafe { (*self.0).raised.as_ref() };
-        raised.filter(|it| it.message == report.message())
+        let raised = unsafe { &(*self.0).raised };
+        raised.iter().rev().find(|it| it.message == report.message())
     }
 }
 
@@ -243,7 +247,11 @@ unsafe extern "C-unwind" fn note(noting: *mut c_void) {
     // SAFETY: what `noted` has made, which is in the list only as long as it lives.
     unsafe {
         if let Some(raised) = RaisedError::being_reported() {
-            (*noting.cast::<NotingLink>()).raised = Some(raised);
+            let noted = &mut (*noting.cast::<NotingLink>()).raised;
+            if noted.len() == MOST_NOTED {
+                noted.remove(0);
+            }
+            noted.push(raised);
         }
     }
 }

@@ -136,7 +136,7 @@ EXCEPTION WHEN OTHERS THEN
     BEGIN RAISE EXCEPTION 'two' USING ERRCODE = 'UX002', CONSTRAINT = 'second'; EXCEPTION WHEN OTHERS THEN NULL; END;
     RAISE;
 END $$;
-SELECT split_part(raised($$SELECT rag_create_pipeline('near', 'twice(id::text)')$$), E'\n', 1);
+SELECT split_part(raised($$SELECT rag_create_pipeline('text_of', 'twice(body)', 'second')$$), E'\n', 1);
 -- Of a policy that fails while pg_rag searches, the context is told once, and no statement of pg_rag's.
 SELECT rag_alter_pipeline('text_of', refresh => 'manual');
 INSERT INTO text_of VALUES (5, 'A better text.');
