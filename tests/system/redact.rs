@@ -188,7 +188,7 @@ fn a_conversation_goes_on_without_the_names_of_its_turns() {
     let id = text(&mut client, "SELECT rag_conversation()::text");
     for question in ["Who signed the contract of the mill?", "And when does it end?"] {
         let ask = format!(
-            "SELECT rag_answer('{question}', 'contract', k => 1, llm => 'writer',
+            "SELECT rag_answer('{question}', 'contract', k => 3, llm => 'writer',
                                options => '{{\"answer\": {{\"conversation\": \"{id}\"}}}}')"
         );
         text(&mut client, &ask);
