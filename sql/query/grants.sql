@@ -30,7 +30,7 @@ REVOKE ALL ON {relation} FROM {grantees}
 
 -- name: lost_readers
 -- $1: OIDs of tables, $2: OIDs of roles, 0 for PUBLIC, $3: names of schemas, $4: whether any reader of the chunks may have
--- lost the right. Pipelines of these sources, or of sources in these schemas, and those of the roles that may not read the
+-- lost the right to these tables. Pipelines of these sources, or of sources in these schemas, and those of the roles that may not read the
 -- whole source, quoted. A pipeline over shards has no source but its own view.
 SELECT p.id, pg_catalog.string_agg(CASE WHEN g.oid OPERATOR(pg_catalog.=) 0 THEN 'PUBLIC' ELSE pg_catalog.quote_ident(r.rolname) END, ', ')
 FROM rag.pipeline AS p
@@ -40,7 +40,7 @@ JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) p.chunk_table::pg_
 CROSS JOIN LATERAL (
     SELECT u.oid FROM pg_catalog.unnest($2::pg_catalog.oid[]) AS u (oid)
     UNION
-    SELECT a.grantee FROM pg_catalog.aclexplode(c.relacl) AS a WHERE $4 AND a.grantee OPERATOR(pg_catalog.<>) c.relowner
+    SELECT a.grantee FROM pg_catalog.aclexplode(c.relacl) AS a WHERE $4 AND s.oid OPERATOR(pg_catalog.=) ANY ($1::pg_catalog.oid[]) AND a.grantee OPERATOR(pg_catalog.<>) c.relowner
 ) AS g
 LEFT JOIN pg_catalog.pg_roles AS r ON r.oid OPERATOR(pg_catalog.=) g.oid
 WHERE (s.oid OPERATOR(pg_catalog.=) ANY ($1::pg_catalog.oid[]) OR n.nspname::pg_catalog.text OPERATOR(pg_catalog.=) ANY ($3::pg_catalog.text[]))

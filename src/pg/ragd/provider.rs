@@ -68,8 +68,14 @@ pub fn check_choice_of_caller(name: &str) -> Result<()> {
     let Some(server) = find(name)? else { return Ok(()) };
     // SAFETY: look-ups in the catalog by OID.
     let is_trusted = unsafe {
+        let has_rights_of_owner = |role| pg_sys::has_privs_of_role(role, server.owner);
         pg_sys::superuser_arg(server.owner)
-            || !pg_sys::superuser() && pg_sys::has_privs_of_role(pg_sys::GetUserId(), server.owner)
+            || server.owner == pg_sys::GetUserId()
+            || !pg_sys::superuser()
+                && has_rights_of_owner(pg_sys::GetUserId())
+                // A member of a role does not trust that role where it is the one that calls.
+                && !has_rights_of_owner(pg_sys::GetOuterUserId())
+                && !has_rights_of_owner(pg_sys::GetSessionUserId())
     };
     match is_trusted {
         true => Ok(()),

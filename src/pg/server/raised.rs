@@ -105,7 +105,10 @@ impl Drop for Raised {
         // caught, and leaves it here.
         unsafe {
             let own = &raw mut (*self.0).link;
-            if place_of(own).is_some() {
+            if std::thread::panicking() {
+                // What stands before it is about the error that goes on.
+                unlink(own);
+            } else if place_of(own).is_some() {
                 pg_sys::error_context_stack = (*own).previous;
             }
             drop(Box::from_raw(self.0));
