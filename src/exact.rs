@@ -131,8 +131,9 @@ fn rewritten(json: &str, change: impl Fn(&str) -> Option<String>) -> Cow<'_, str
     Cow::Owned(new)
 }
 
-/// One past the quotation mark that ends the text which begins at `at`.
-fn end_of_text(bytes: &[u8], at: usize) -> usize {
+/// One past the quotation mark that ends the text of JSON which begins at `at`, or the end of what is not whole.
+#[must_use]
+pub fn end_of_text(bytes: &[u8], at: usize) -> usize {
     let mut at = at + 1;
     while let Some(byte) = bytes.get(at) {
         match byte {

@@ -9,6 +9,8 @@
 
 use std::ops::Range;
 
+use crate::exact::end_of_text;
+
 /// A string, a number, true, false or null of a JSON text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JsonScalar {
@@ -108,7 +110,7 @@ fn tokens(json: &str) -> impl Iterator<Item = JsonToken> {
             b'{' | b'[' => TokenKind::Open,
             b'}' | b']' => TokenKind::Close,
             b'"' => {
-                at = end_of_string(bytes, start);
+                at = end_of_text(bytes, start);
                 let follows = bytes[at..].iter().find(|byte| !byte.is_ascii_whitespace());
                 let is_key = follows == Some(&b':');
                 let kind = if is_key { TokenKind::Key } else { TokenKind::Scalar };
@@ -123,19 +125,6 @@ fn tokens(json: &str) -> impl Iterator<Item = JsonToken> {
         at += 1;
         Some(JsonToken { kind, range: start..at })
     })
-}
-
-/// Where the string ends that begins at `start`.
-fn end_of_string(bytes: &[u8], start: usize) -> usize {
-    let mut at = start + 1;
-    while let Some(byte) = bytes.get(at) {
-        match byte {
-            b'"' => return at + 1,
-            b'\\' => at += 2,
-            _ => at += 1,
-        }
-    }
-    bytes.len()
 }
 
 #[cfg(test)]

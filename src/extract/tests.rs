@@ -1,6 +1,7 @@
 //! The answerer with an embedder that hashes words: texts are as near as their words.
 
 mod definition;
+mod forms;
 mod gain;
 mod layout;
 mod manual;

@@ -273,9 +273,9 @@ mod tests {
             let seeds: Vec<WalkSeed> = weights.iter().enumerate()
                 .map(|(chunk, weight)| seed(chunk as i64, *weight, &mentions(chunk))).collect();
 
-            let mut restart = weights.clone();
-            restart.resize(CHUNKS, 0.0);
-            restart.extend(hubs.iter().map(|hub| match (hub.is_asked, hub.chunks.len()) {
+            let mut begun = weights.clone();
+            begun.resize(CHUNKS, 0.0);
+            begun.extend(hubs.iter().map(|hub| match (hub.is_asked, hub.chunks.len()) {
                 (true, count @ 1..) => 1.0 / count as f64,
                 _ => 0.0,
             }));
@@ -290,8 +290,8 @@ mod tests {
             // By its definition: what comes over an entity to a chunk from other chunks and the question.
             let foreign = |at: usize, chunk: usize| {
                 let others = (0..CHUNKS).filter(|from| *from != chunk);
-                let came: f64 = others.map(|from| 0.5 * restart[from] * steps[from][CHUNKS + at]).sum();
-                (came + 0.5 * restart[CHUNKS + at]) * steps[CHUNKS + at][chunk]
+                let came: f64 = others.map(|from| 0.5 * begun[from] * steps[from][CHUNKS + at]).sum();
+                (came + 0.5 * begun[CHUNKS + at]) * steps[CHUNKS + at][chunk]
             };
             let walked = walk(&seeds, &hubs);
             for chunk in 0..CHUNKS {

@@ -75,12 +75,15 @@ fn parse(text: &str) -> Result<Value> {
     })
 }
 
-/// The text of a jsonb.
+/// The text of a jsonb; `None` of NULL.
 ///
 /// # Safety
 ///
-/// `datum` is a jsonb.
-unsafe fn text_of(datum: pg_sys::Datum) -> Option<String> {
+/// `datum` is a jsonb, unless it is NULL.
+unsafe fn text_of(datum: pg_sys::Datum, is_null: bool) -> Option<String> {
+    if is_null {
+        return None;
+    }
     // SAFETY: by this function's contract; the output function detoasts it and writes to a C string
     // of its own.
     unsafe {
@@ -116,11 +119,8 @@ impl FromDatum for ExactJsonb {
         is_null: bool,
         _: pg_sys::Oid,
     ) -> Option<Self> {
-        if is_null {
-            return None;
-        }
         // SAFETY: the datum is a jsonb.
-        let text = unsafe { text_of(datum) }?;
+        let text = unsafe { text_of(datum, is_null) }?;
         Some(ExactJsonb(parse(&exact::marked(&text)).or_report()))
     }
 }
@@ -131,11 +131,8 @@ impl FromDatum for WrittenJsonb {
         is_null: bool,
         _: pg_sys::Oid,
     ) -> Option<Self> {
-        if is_null {
-            return None;
-        }
         // SAFETY: the datum is a jsonb.
-        let text = unsafe { text_of(datum) }?;
+        let text = unsafe { text_of(datum, is_null) }?;
         let value = parse(&text).or_report();
         Some(WrittenJsonb { text, value })
     }

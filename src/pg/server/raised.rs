@@ -201,8 +201,11 @@ impl RaisedError {
         // SAFETY: there is something that is being reported. It is copied into memory that is freed here, and not into
         // that of errors, in which callbacks are called.
         unsafe {
-            // Where no memory is left, nothing is copied.
-            if pg_sys::geterrcode() == PgSqlErrorCode::ERRCODE_OUT_OF_MEMORY as c_int {
+            // Where no memory is left, nothing is copied; nor of notices and warnings, of which there may be very many: the
+            // first two characters of a SQLSTATE are the class, 00 is success, 01 a warning.
+            let code = pg_sys::geterrcode();
+            let is_harmless = matches!(code & 0xfff, 0 | 0x40);
+            if is_harmless || code == PgSqlErrorCode::ERRCODE_OUT_OF_MEMORY as c_int {
                 return None;
             }
             let before = pg_sys::MemoryContextSwitchTo(pg_sys::TopMemoryContext);

@@ -28,7 +28,12 @@ SELECT count(via) FROM rag_retrieve('Where were the rehearsals of Arzachel held?
 SELECT string_agg(source_key, ' ' ORDER BY rank) = (SELECT string_agg(source_key, ' ' ORDER BY rank)
     FROM rag_retrieve('Where were the rehearsals of Arzachel held?', k => 6, options => '{"retrieve": {"graph": "off"}}')) AS is_same
 FROM rag_retrieve('Where were the rehearsals of Arzachel held?', k => 6, options => '{"retrieve": {"graph": {"weight": 0}}}');
-SELECT bool_and(score >= 0) FROM rag_retrieve('Where were the rehearsals of Arzachel held?', k => 6);
+-- What the walk brings is added to the score, as often as its weight says.
+SELECT bool_and(none.score BETWEEN 0 AND 1) AS are_shares, bool_and(once.score BETWEEN none.score AND none.score + 1) AS is_added,
+    sum(once.score) > sum(none.score) AS is_some, bool_and(abs(twice.score - 2 * once.score + none.score) < 1e-9) AS is_twice, count(*)
+FROM rag_retrieve('Where were the rehearsals of Arzachel held?', k => 6, options => '{"retrieve": {"graph": {"weight": 0}}}') AS none
+JOIN rag_retrieve('Where were the rehearsals of Arzachel held?', k => 6) AS once USING (chunk_id)
+JOIN rag_retrieve('Where were the rehearsals of Arzachel held?', k => 6, options => '{"retrieve": {"graph": {"weight": 2}}}') AS twice USING (chunk_id);
 
 -- The short name leads to the long one.
 SELECT source_key, via FROM rag_retrieve('Is tea harmless?', k => 3, options => '{"retrieve": {"candidates": 2, "graph": {"chunks": 1}}}')
