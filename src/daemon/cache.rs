@@ -13,7 +13,7 @@ use sha2::{Digest, Sha256};
 
 use crate::embed::EmbeddingKind;
 use crate::lock::locked;
-use crate::protocol::{Note, VectorKey};
+use crate::protocol::{Note, RecalledText, VectorKey};
 use crate::recent::Recent;
 use crate::vector::cosine;
 
@@ -29,8 +29,9 @@ const LONGEST: usize = 8 << 10;
 /// Texts that are kept for one key, the newest first.
 const ALIKE: usize = 64;
 
-/// Texts that one look finds at most.
-const FOUND: usize = 4;
+/// Texts that one look finds at most. Who asks takes one only if its words fit, too, and the nearest may all be about
+/// something else.
+const FOUND: usize = 16;
 
 /// What an entry takes besides its content, about, in bytes.
 const ENTRY: usize = 200;
@@ -92,7 +93,13 @@ impl Cache {
 
     /// Texts that were kept for `scope`: with an empty `vector` the one that has none; else those
     /// whose cosine with it is `at_least` so much, the nearest first.
-    pub fn recall(&self, scope: &str, vector: &[f32], at_least: f32, now: Instant) -> Vec<String> {
+    pub fn recall(
+        &self,
+        scope: &str,
+        vector: &[f32],
+        at_least: f32,
+        now: Instant,
+    ) -> Vec<RecalledText> {
         let mut texts = locked(&self.texts);
         let kept = texts.get(&hash(&[scope.as_bytes()])).map(Vec::as_slice).unwrap_or_default();
         let fresh = kept.iter().filter(|it| it.until > now && it.vector.len() == vector.len());
@@ -103,7 +110,11 @@ impl Cache {
             .filter(|(cosine, _)| *cosine >= at_least)
             .collect();
         found.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let found: Vec<String> = found.iter().take(FOUND).map(|(_, it)| it.text.clone()).collect();
+        let recalled = |(cosine, it): &(f32, &CachedText)| RecalledText {
+            text: it.text.clone(),
+            cosine: *cosine,
+        };
+        let found: Vec<RecalledText> = found.iter().take(FOUND).map(recalled).collect();
         self.hits.fetch_add(u64::from(!found.is_empty()), Ordering::Relaxed);
         found
     }
@@ -143,14 +154,20 @@ mod tests {
         Note { scope, vector: vector.to_vec(), text, seconds: 60 }
     }
 
+    /// The texts that are found, the nearest first.
+    fn texts(found: Vec<RecalledText>) -> Vec<String> {
+        found.into_iter().map(|it| it.text).collect()
+    }
+
     #[test]
     fn a_text_is_found_by_its_key_until_its_time_is_up() {
         let (cache, now) = (Cache::default(), Instant::now());
         cache.keep(note("a", &[], "one"), now);
-        assert_eq!(cache.recall("a", &[], 0.0, now), ["one"]);
+        let one = RecalledText { text: "one".to_owned(), cosine: 1.0 };
+        assert_eq!(cache.recall("a", &[], 0.0, now), [one]);
         assert!(cache.recall("b", &[], 0.0, now).is_empty());
         cache.keep(note("a", &[], "two"), now);
-        assert_eq!(cache.recall("a", &[], 0.0, now), ["two"]);
+        assert_eq!(texts(cache.recall("a", &[], 0.0, now)), ["two"]);
         assert!(cache.recall("a", &[], 0.0, now + Duration::from_secs(60)).is_empty());
         assert_eq!(cache.figures(), (1, 2));
     }
@@ -161,7 +178,10 @@ mod tests {
         cache.keep(note("a", &[1.0, 0.0], "east"), now);
         cache.keep(note("a", &[0.0, 2.0], "north"), now);
         cache.keep(note("a", &[1.0, 1.0, 0.0], "elsewhere"), now);
-        let found = |vector: &[f32], at_least| cache.recall("a", vector, at_least, now);
+        let found = |vector: &[f32], at_least| texts(cache.recall("a", vector, at_least, now));
+        let cosines: Vec<f32> =
+            cache.recall("a", &[0.0, 3.0], -1.0, now).iter().map(|it| it.cosine).collect();
+        assert!(cosines[0] > 0.999 && cosines[1].abs() < 0.001, "{cosines:?}");
         assert_eq!(found(&[3.0, 0.1], 0.9), ["east"]);
         assert_eq!(found(&[2.0, 3.0], 0.5), ["north", "east"]);
         assert!(found(&[-1.0, 0.0], 0.5).is_empty());

@@ -1,13 +1,13 @@
 //! # calibration: what do the similarities of this model mean?
 //!
 //! ```text
-//! pg_rag_calibration.json in a model's folder → ranges of cosines, weights of signals
+//! pg_rag_calibration.json in a model's folder → ranges of cosines, weights of signals, thresholds
 //! ```
 //!
 //! Cosines of one model lie between -0.1 and 0.7, those of another between 0.7 and 0.9. So what was fitted to
 //! the cosines of a model is a file that belongs to it. A model without such a file is read by
 //! [`Calibration::generic`], which looks only at how similarities of one question differ.
-//! `cargo bench --bench fit` writes the file.
+//! `cargo bench --bench fit` writes the file, and `--bench reuse` its thresholds of questions.
 
 use std::collections::BTreeMap;
 
@@ -137,6 +137,20 @@ pub struct Calibration {
     pub word_confidence: WeightedSum<13>,
     /// What holds where the model's reader has read; `None`: it is not asked.
     pub reader: Option<ReaderWeights>,
+    /// How near two questions are that mean the same; `None`: nothing was fitted, and [`QuestionThresholds::default`]
+    /// holds.
+    pub questions: Option<QuestionThresholds>,
+}
+
+/// Cosines of questions from which on they mean the same, as far as their words allow it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct QuestionThresholds {
+    /// Of questions in the same words.
+    pub same_words: f32,
+    /// Of short questions in other words; `None`: no cosine of the model tells these from others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub other_words: Option<f32>,
 }
 
 /// What was fitted to a reader.
@@ -196,6 +210,8 @@ struct CalibrationFile<Part> {
     word_confidence: NamedWeights,
     #[serde(skip_serializing_if = "Option::is_none")]
     reader: Option<Part>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    questions: Option<QuestionThresholds>,
 }
 
 /// The part of the file that is about a reader.
@@ -242,6 +258,7 @@ impl Calibration {
             confidence: file.confidence.sum(&CONFIDENCE_SIGNALS)?,
             word_confidence: file.word_confidence.sum(&WORD_CONFIDENCE_SIGNALS)?,
             reader: file.reader.map(ReaderWeights::read).transpose()?,
+            questions: checked_thresholds(file.questions)?,
         };
         Ok(calibration)
     }
@@ -259,10 +276,34 @@ impl Calibration {
             confidence: NamedWeights::of(&self.confidence, &CONFIDENCE_SIGNALS),
             word_confidence: NamedWeights::of(&self.word_confidence, &WORD_CONFIDENCE_SIGNALS),
             reader: self.reader.as_ref().map(ReaderWeights::file),
+            questions: self.questions,
         };
         let text = serde_json::to_string_pretty(&file)
             .map_err(|error| Error::new(ErrorKind::Internal, error.to_string()))?;
         Ok(text + "\n")
+    }
+}
+
+impl Default for QuestionThresholds {
+    /// Those of models that nothing is known of.
+    fn default() -> QuestionThresholds {
+        QuestionThresholds { same_words: 0.98, other_words: None }
+    }
+}
+
+impl QuestionThresholds {
+    /// Those with another one for questions in the same words. It makes that for other words stricter, but never less
+    /// strict.
+    #[must_use]
+    pub fn with(self, same_words: f32) -> QuestionThresholds {
+        let other_words = self.other_words.map(|it| it.max(same_words));
+        QuestionThresholds { same_words, other_words }
+    }
+
+    /// The least cosine of two questions of which anything is allowed.
+    #[must_use]
+    pub fn least(&self) -> f32 {
+        self.other_words.map_or(self.same_words, |it| it.min(self.same_words))
     }
 }
 
@@ -347,6 +388,19 @@ fn checked_range(range: Option<CosineRange>) -> Result<Option<CosineRange>> {
     }
 }
 
+fn checked_thresholds(
+    thresholds: Option<QuestionThresholds>,
+) -> Result<Option<QuestionThresholds>> {
+    let all = thresholds.iter().flat_map(|it| [Some(it.same_words), it.other_words]);
+    match all.flatten().find(|it| !(0.0..=1.0).contains(it)) {
+        None => Ok(thresholds),
+        Some(other) => {
+            let why = format!("questions have a cosine of at least {other}");
+            Err(Error::new(ErrorKind::FileCorrupted, why))
+        }
+    }
+}
+
 fn checked_gaps(gaps: ScoreGaps) -> Result<ScoreGaps> {
     match gaps.mean.is_finite() && gaps.elsewhere.is_finite() {
         true => Ok(gaps),
@@ -384,6 +438,52 @@ mod tests {
         let mut file: Value = serde_json::from_str(text).unwrap();
         change(&mut file["reader"]);
         Calibration::parse(&file.to_string())
+    }
+
+    /// The generic calibration, with thresholds of questions that `text` says.
+    fn with_questions(text: Value) -> Result<Calibration> {
+        let text = json!({"questions": text}).as_object().cloned().unwrap_or_default();
+        let mut file: Value =
+            serde_json::from_str(include_str!("generic_calibration.json")).unwrap();
+        file.as_object_mut().unwrap().extend(text);
+        Calibration::parse(&file.to_string())
+    }
+
+    #[test]
+    fn a_calibration_may_have_thresholds_of_questions() {
+        assert_eq!(Calibration::generic().unwrap().questions, None);
+        for (text, same_words, other_words) in [
+            (json!({"same_words": 0.75}), 0.75, None),
+            (json!({"same_words": 0.75, "other_words": 0.875}), 0.75, Some(0.875)),
+        ] {
+            let calibration = with_questions(text).unwrap();
+            let expected = QuestionThresholds { same_words, other_words };
+            assert_eq!(calibration.questions, Some(expected));
+            let written = calibration.to_json().unwrap();
+            assert_eq!(Calibration::parse(&written).unwrap(), calibration);
+        }
+        for text in [json!({"same_words": 1.5}), json!({"same_words": 0.9, "other_words": -0.5})] {
+            let error = with_questions(text).unwrap_err();
+            assert!(error.message().starts_with("questions have a cosine of at least"), "{error}");
+        }
+        for text in [json!({}), json!({"same_words": 0.9, "words": 1}), json!(0.9)] {
+            assert_eq!(with_questions(text).unwrap_err().kind(), ErrorKind::FileCorrupted);
+        }
+    }
+
+    #[test]
+    fn a_threshold_of_a_caller_makes_that_of_other_words_only_stricter() {
+        let fitted = QuestionThresholds { same_words: 0.75, other_words: Some(0.875) };
+        for (same_words, other_words, least) in [(0.5, 0.875, 0.5), (0.9375, 0.9375, 0.9375)] {
+            let thresholds = fitted.with(same_words);
+            assert_eq!(
+                thresholds,
+                QuestionThresholds { same_words, other_words: Some(other_words) }
+            );
+            assert_eq!(thresholds.least(), least);
+        }
+        let unknown = QuestionThresholds::default();
+        assert_eq!((unknown.with(0.5).other_words, unknown.least()), (None, 0.98));
     }
 
     #[test]

@@ -11,9 +11,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{Writing, write};
 use crate::answer::draft::Draft;
-use crate::answer::reuse::{are_alike, cited, is_whole, renumbered};
+use crate::answer::reuse::{QuestionLikeness, cited, is_whole, renumbered};
 use crate::answer::strategy::PendingAnswer;
 use crate::context::Reading;
+use crate::embed::calibration::QuestionThresholds;
 use crate::embed::{Embedder, EmbeddingKind};
 use crate::error::Result;
 use crate::pg::question::federation::FederatedSearch;
@@ -22,7 +23,9 @@ use crate::pg::ragd::{cache, trace, usage};
 use crate::pg::server::guc::Caching;
 use crate::pg::server::random;
 use crate::prompt::messages::as_sent;
-use crate::protocol::ProviderConfig;
+use crate::protocol::{ProviderConfig, RecalledText};
+use crate::redact::PiiKind;
+use crate::redact::withheld::WithheldValues;
 use crate::source::SourceId;
 
 /// An answer that is remembered.
@@ -32,6 +35,8 @@ struct CachedAnswer {
     text: String,
     /// The sources that were read for it, in the order of their numbers: ID and what was sent.
     read: Vec<(SourceId, String)>,
+    /// What of its text was not sent.
+    withheld: BTreeMap<String, PiiKind>,
 }
 
 /// A question whose answer may be known, or is to be kept.
@@ -39,7 +44,9 @@ pub struct SemanticLookup {
     question: String,
     scope: String,
     vector: Vec<f32>,
-    at_least: f32,
+    thresholds: QuestionThresholds,
+    /// What is kept from the provider.
+    withheld: WithheldValues,
 }
 
 impl SemanticLookup {
@@ -61,17 +68,23 @@ impl SemanticLookup {
             question: question.to_owned(),
             scope: scope(question, search, writing, provider)?,
             vector: vector(question, search)?,
-            at_least: writing.cache_similarity,
+            thresholds: thresholds(search, writing)?,
+            withheld: provider.special.withheld.clone(),
         }))
     }
 
     /// The answer that was given to a question like this one, if it stands on what was read now.
     pub fn find(&self, readings: &[Reading]) -> Result<Option<String>> {
-        let find = || Ok(cache::recall(&self.scope, &self.vector, self.at_least));
-        for kept in trace::found("recall", String::new, find)? {
-            let Ok(kept) = serde_json::from_str::<CachedAnswer>(&kept) else { continue };
-            if let Some(text) = fitted(&kept, &self.question, readings) {
+        let find = || Ok(cache::recall(&self.scope, &self.vector, self.thresholds.least()));
+        for RecalledText { text, cosine } in trace::found("recall", String::new, find)? {
+            let Ok(kept) = serde_json::from_str::<CachedAnswer>(&text) else { continue };
+            let likeness = QuestionLikeness::of(&kept.question, &self.question);
+            if !likeness.allows(cosine, &self.thresholds) {
+                continue;
+            }
+            if let Some(text) = fitted(&kept, readings) {
                 usage::note_cache_hit();
+                self.withheld.add(kept.withheld);
                 return Ok(Some(text));
             }
         }
@@ -80,7 +93,7 @@ impl SemanticLookup {
 
     /// Keeps an answer for questions like this one.
     pub fn keep(self, draft: &Draft) {
-        if let Some(kept) = kept(&self.question, draft) {
+        if let Some(kept) = kept(&self.question, draft, &self.withheld) {
             cache::keep(self.scope, self.vector, kept);
         }
     }
@@ -113,12 +126,14 @@ fn vector(question: &str, search: &FederatedSearch) -> Result<Vec<f32>> {
     Ok(embedding.embed(&[question.to_owned()], EmbeddingKind::Query)?.swap_remove(0))
 }
 
-/// The text with the numbers of what was found now; `None` where the question is another one, or
-/// something that it cites was not found.
-fn fitted(kept: &CachedAnswer, question: &str, readings: &[Reading]) -> Option<String> {
-    if !are_alike(&kept.question, question) {
-        return None;
-    }
+/// From which cosines on questions mean the same: those of the embedding model, or what the caller wants.
+fn thresholds(search: &FederatedSearch, writing: &Writing) -> Result<QuestionThresholds> {
+    let fitted = embedding(search)?.calibration()?.questions.unwrap_or_default();
+    Ok(writing.cache_similarity.map_or(fitted, |it| fitted.with(it)))
+}
+
+/// The text with the numbers of what was found now; `None` where something that was read for it was not found.
+fn fitted(kept: &CachedAnswer, readings: &[Reading]) -> Option<String> {
     let places: HashMap<(SourceId, String), u32> = readings.iter().map(sent).zip(1..).collect();
     let place =
         |(number, read): (u32, &(SourceId, String))| places.get(read).map(|place| (number, *place));
@@ -132,7 +147,7 @@ fn sent(reading: &Reading) -> (SourceId, String) {
 }
 
 /// A whole answer that cites, and nothing else than what was read.
-fn kept(question: &str, draft: &Draft) -> Option<String> {
+fn kept(question: &str, draft: &Draft, withheld: &WithheldValues) -> Option<String> {
     let cited = cited(&draft.text);
     let is_read = |number: &u32| (1..=draft.readings.len()).contains(&(*number as usize));
     if !draft.supported || cited.is_empty() || !cited.iter().all(is_read) {
@@ -143,6 +158,7 @@ fn kept(question: &str, draft: &Draft) -> Option<String> {
         return None;
     }
     let read = draft.readings.iter().map(sent).collect();
-    let kept = CachedAnswer { question: question.to_owned(), text: draft.text.clone(), read };
-    serde_json::to_string(&kept).ok()
+    let withheld = withheld.within(&[draft.text.as_str()]);
+    let (question, text) = (question.to_owned(), draft.text.clone());
+    serde_json::to_string(&CachedAnswer { question, text, read, withheld }).ok()
 }
