@@ -17,7 +17,7 @@ export PG_CONFIG DESTDIR
 ENV := source scripts/env.sh; forget_other_checkout;
 each = for version in $(PG); do scripts/test.sh $(1) $$version; done
 
-.PHONY: help setup setup-models llama build server install uninstall check test test-unit test-pg test-sql test-system test-server test-browser test-mcp test-drivers test-llm test-fresh test-deb test-rpm test-image differential fuzz lint licenses docs deb rpm measures demo pictures bench bench-index bench-bm25 bench-chunking bench-latency bench-local-model bench-manuals bench-pipeline bench-fairness bench-graph bench-retrieve bench-server bench-shards bench-text-to-sql clean
+.PHONY: help setup setup-models llama build server install uninstall check test test-unit test-pg test-sql test-system test-server test-browser test-mcp test-drivers test-llm test-fresh test-deb test-rpm test-image differential fuzz lint licenses docs deb rpm measures demo pictures bench bench-index bench-bm25 bench-chunking bench-forms bench-latency bench-local-model bench-manuals bench-pipeline bench-fairness bench-graph bench-retrieve bench-reuse bench-server bench-shards bench-text-to-sql clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' Makefile | awk -F '\t' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -111,6 +111,7 @@ lint: setup ## format, clippy with warnings denied, architecture tests
 	@$(ENV) cargo clippy -p rag-server --all-targets -- -D warnings
 	@$(ENV) cargo clippy --all-targets --no-default-features --features "pg18 pg_test" -- -D warnings
 	@$(ENV) cargo test --test architecture
+	@python3 scripts/reader/judged.py check scripts/reader/handbooks scripts/reader/forms
 	@if command -v shellcheck >/dev/null; then shellcheck scripts/*.sh docker/*.sh .ci/run; fi
 
 licenses: ## whether all that pg_rag is linked with is under licences that deny.toml allows
@@ -149,6 +150,9 @@ bench-bm25: setup ## rag_bm25 beside GIN and Lucene, as in ARGS="latency --rows 
 bench-manuals: setup ## what the built-in answerer says of manuals of other programs, in seven languages
 	@$(ENV) folder=$$(scripts/manuals.sh); cargo bench --bench answer -- --manuals "$$folder" $(ARGS)
 
+bench-forms: setup ## what the built-in answerer says of chats, contracts, price lists and the like, as in ARGS=--all
+	@$(ENV) PG_RAG_DATA=$$PWD/scripts/reader cargo bench --bench answer -- forms $(ARGS)
+
 bench-pipeline: setup ## pipelines: capture, backfill, freshness, memory, fairness, as in ARGS="trickle memory"
 	@$(ENV) pg_config=$$(tree_pg_config $(firstword $(PG))); PG_CONFIG=$$pg_config scripts/install.sh; \
 	    PG_RAG_PG_CONFIG=$$pg_config cargo bench --bench pipeline -- $(ARGS)
@@ -171,6 +175,9 @@ bench-retrieve: setup ## what retrieval finds on judged sets, as in ARGS="scifac
 
 bench-graph: ## graph, communities and trees: what a walk finds, what is tied, what of a chapter is read; as in ARGS="squad_train_sample scifact"
 	@$(MAKE) --no-print-directory bench-retrieve ARGS="--graph --themes $(or $(ARGS),hotpotqa500)"
+
+bench-reuse: setup ## which questions mean the same to the cache of answers, as in ARGS="--missed"
+	@$(ENV) cargo bench --bench reuse -- $(ARGS)
 
 bench-server: setup ## what rag-server adds to a statement, and what many readers at once cost it, as in ARGS=1000
 	@$(ENV) PG_CONFIG=$$(tree_pg_config $(firstword $(PG))) scripts/install.sh; \

@@ -32,7 +32,7 @@ main() {
     shift
     forget_other_checkout
     case $tier in
-    unit) cargo test "$@" ;;
+    unit) cargo test --no-fail-fast "$@" ;;
     llm) local_models "$@" ;;
     pg) in_backend "$@" ;;
     sql) golden "$@" ;;

@@ -74,6 +74,18 @@ pub fn adversarial(set: &Set, settings: &Settings, embedder: &mut Remembering) -
         .collect()
 }
 
+/// The answer to each question, of the whole collection.
+pub fn answers(set: &Set, settings: &Settings, embedder: &mut Remembering) -> Vec<Extract> {
+    let vectors = load(set, embedder);
+    let index = Index::new(&set.passages, &vectors);
+    let answer = |question: &Judged| {
+        let vector = embedder.vector(&question.text, EmbeddingKind::Query);
+        let found = index.search(&question.text, &vector, &HashSet::new(), settings.k);
+        answer(set, question, &found, &settings.extract, embedder)
+    };
+    set.questions.iter().map(answer).collect()
+}
+
 /// Asks some questions as a session would: nothing but the passages' vectors is there.
 pub fn timed(set: &Set, settings: &Settings, embedder: &mut Remembering) -> Vec<Timed> {
     let vectors = load(set, embedder);
@@ -131,7 +143,7 @@ fn answer(
             content: &set.passages[found.passage].text,
             lead: 0,
             heading: Some(set.passages[found.passage].title.as_str()),
-            is_beginning: false,
+            is_beginning: set.passages[found.passage].is_beginning,
             dense_similarity: Some(found.similarity),
         })
         .collect();

@@ -34,6 +34,9 @@ pub const SAMPLE: &str = "squad_train_sample";
 /// The sets that the reader is trained on but for one document in nine, to which weights are fitted.
 pub const WHOLE: [&str; 2] = ["handbooks", "manuals"];
 
+/// The sets of which half of the documents are kept, with all questions about them.
+pub const HALVED: [&str; 1] = ["forms"];
+
 /// A passage with its title.
 pub struct Source {
     pub title: String,
@@ -44,6 +47,7 @@ pub struct Source {
 
 /// A question, its answers in lower case, and the passages that hold one, by index.
 pub struct Judged {
+    pub id: String,
     pub text: String,
     pub answers: Vec<String>,
     pub gold: HashSet<usize>,
@@ -85,6 +89,9 @@ impl Set {
                 let passage = question.gold.iter().min().copied().or(paragraph);
                 let article = passage.map_or("", |it| &passages[it].title);
                 question.purpose = Purpose::of(name, article, string(line, "id"));
+                if HALVED.contains(&name) {
+                    question.is_fitted = question.purpose != Purpose::Kept;
+                }
                 question
             })
             .filter(|it| half == Half::Both || it.is_kept())
@@ -98,7 +105,8 @@ impl Source {
     fn read(line: &Value) -> Source {
         let text = string(line, "text").to_string();
         let title = line["title"].as_str().unwrap_or_default().replace('_', " ");
-        Source { title, text, is_beginning: false }
+        let is_beginning = line["begins"].as_bool().unwrap_or_default();
+        Source { title, text, is_beginning }
     }
 }
 
@@ -109,6 +117,7 @@ impl Judged {
         let placed = line["answers"].as_array().into_iter().flatten();
         let placed = placed.filter_map(|answer| answer["text"].as_str());
         Judged {
+            id: id.to_owned(),
             text: string(line, "text").to_string(),
             answers: texts.chain(placed).map(str::to_lowercase).collect(),
             gold: gold.get(id).cloned().unwrap_or_default(),
@@ -128,15 +137,15 @@ impl Purpose {
     fn of(set: &str, article: &str, id: &str) -> Purpose {
         match set {
             SAMPLE => Purpose::Sample,
-            _ if WHOLE.contains(&set) => Purpose::of_document(article),
+            _ if WHOLE.contains(&set) => Purpose::of_document(document(article)),
+            _ if HALVED.contains(&set) => Purpose::by(document(article)),
             _ if article.is_empty() => Purpose::by(id),
             _ => Purpose::by(article),
         }
     }
 
-    /// By the first of the headings of a passage: its document.
-    fn of_document(headings: &str) -> Purpose {
-        let document = headings.split(" > ").next().unwrap_or_default();
+    /// Of a set that is read as a whole.
+    fn of_document(document: &str) -> Purpose {
         match Purpose::hash(document).is_multiple_of(9) {
             true => Purpose::Weighed,
             false => Purpose::Read,
@@ -160,6 +169,11 @@ impl Purpose {
         });
         hash >> 40
     }
+}
+
+/// The document of a passage: the first of its headings.
+fn document(headings: &str) -> &str {
+    headings.split(" > ").next().unwrap_or_default()
 }
 
 fn gold(path: &Path, index: &HashMap<&str, usize>) -> HashMap<String, HashSet<usize>> {

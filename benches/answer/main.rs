@@ -15,7 +15,8 @@
 //!
 //! Half of the questions, told by a hash of their id, and those of articles that the reader was trained on, are left
 //! out unless `--all` says
-//! otherwise: `cargo bench --bench fit` fits constants to them. Vectors are kept beside the folder of models,
+//! otherwise: `cargo bench --bench fit` fits constants to them. Of the set `forms`, half of the documents are left out, and the
+//! answers are printed and counted by form and by language (`make bench-forms`). Vectors are kept beside the folder of models,
 //! so that the next run takes seconds.
 //!
 //! `--sure` says with which log odds the reader is sure of a piece and reads nothing that would not add to it, `inf` for never.
@@ -33,8 +34,10 @@ mod ask;
 mod data;
 mod embedder;
 mod figures;
+mod forms;
 mod manual;
 mod manuals;
+mod outcomes;
 mod pages;
 #[path = "../../tests/support/ragd.rs"]
 #[allow(dead_code)]
@@ -92,6 +95,10 @@ fn main() {
             continue;
         };
         println!("\n{name}: {} questions, {} passages", set.questions.len(), set.passages.len());
+        if set.questions.is_empty() {
+            println!("skipped: this half has no questions; --all asks those of both");
+            continue;
+        }
         println!("model {}, top {} passages", settings.file, settings.k);
         let mut embedder = embedder::Remembering::new(&ragd, installed.model(&settings.file));
         if name == data::SAMPLE && embedder.calibration.reader.is_some() {
@@ -104,6 +111,9 @@ fn main() {
         figures::adversarial(&asked, &ask::adversarial(&set, &settings, &mut embedder));
         figures::curve(&asked);
         figures::calibration(&asked);
+        if name == forms::FORMS {
+            forms::print(&set, &ask::answers(&set, &settings, &mut embedder));
+        }
         figures::cost(&ask::timed(&set, &settings, &mut embedder));
     }
 }

@@ -4,12 +4,13 @@
 use std::path::Path;
 
 use pg_rag::embed::EmbeddingKind;
-use pg_rag::extract::{Extract, extract};
+use pg_rag::extract::extract;
 use pg_rag::protocol::Lane;
 use serde_json::Value;
 
 use crate::Settings;
 use crate::embedder::Remembering;
+use crate::outcomes::{Outcomes, holds, plain};
 use crate::pages::{EmbeddedPages, files};
 
 /// One question a line: `manual`, `question`, `answer` in a sentence or null where the manual has none, and `gold`, the parts of
@@ -37,17 +38,6 @@ struct Asked {
     /// The answer in a sentence, if there is one.
     answer: Option<String>,
     gold: Vec<String>,
-}
-
-/// What became of the questions about a manual.
-#[derive(Clone, Copy, Default)]
-struct Outcomes {
-    right: usize,
-    wrong: usize,
-    refused: usize,
-    /// Questions without an answer that were answered, and refused.
-    invented: usize,
-    withheld: usize,
 }
 
 /// Asks all questions about the manuals in `folder`, prints the answers and then what became of them.
@@ -94,7 +84,7 @@ fn ask(
     for it in asked {
         let read = pages.found(&index, (&it.question, settings.k), embedder);
         let answer = extract(&it.question, &read, embedder, &settings.extract).unwrap();
-        let outcome = outcomes.add(it, &answer);
+        let outcome = outcomes.add(&it.gold, &answer);
         println!("\n{}: {} — {outcome}, {:.2}", it.manual, it.question, answer.confidence);
         println!("  expected: {}", it.answer.as_deref().unwrap_or("no answer"));
         println!("{}", answer.answer);
@@ -120,49 +110,4 @@ impl Asked {
         assert_eq!(answer.is_none(), gold.is_empty(), "{line}");
         Asked { manual: text("manual").unwrap(), question: text("question").unwrap(), answer, gold }
     }
-}
-
-impl Outcomes {
-    fn add(&mut self, asked: &Asked, answer: &Extract) -> &'static str {
-        let text = plain(&answer.answer);
-        let (count, outcome) = match (asked.answer.is_some(), answer.supported) {
-            (true, false) => (&mut self.refused, "refused"),
-            (true, true) if asked.gold.iter().any(|it| holds(&text, it)) => {
-                (&mut self.right, "right")
-            }
-            (true, true) => (&mut self.wrong, "wrong"),
-            (false, true) => (&mut self.invented, "answered though the manual has no answer"),
-            (false, false) => (&mut self.withheld, "rightly refused"),
-        };
-        *count += 1;
-        outcome
-    }
-
-    fn plus(self, other: Outcomes) -> Outcomes {
-        Outcomes {
-            right: self.right + other.right,
-            wrong: self.wrong + other.wrong,
-            refused: self.refused + other.refused,
-            invented: self.invented + other.invented,
-            withheld: self.withheld + other.withheld,
-        }
-    }
-}
-
-/// In lower case, without markup, and with one space where there were several.
-fn plain(text: &str) -> String {
-    let text = text.replace(['`', '*', '\\'], "").to_lowercase();
-    text.split_whitespace().collect::<Vec<&str>>().join(" ")
-}
-
-/// Whether a text holds a part that no Latin letter or digit goes on with: "-m" and not "--monoarch".
-fn holds(text: &str, part: &str) -> bool {
-    let goes_on = |c: Option<char>, end: Option<char>| {
-        [c, end].iter().all(|it| it.is_some_and(|c| c.is_ascii_alphanumeric()))
-    };
-    text.match_indices(part).any(|(at, _)| {
-        let (before, behind) = (&text[..at], &text[at + part.len()..]);
-        !goes_on(before.chars().next_back(), part.chars().next())
-            && !goes_on(behind.chars().next(), part.chars().next_back())
-    })
 }

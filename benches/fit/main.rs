@@ -160,7 +160,9 @@ fn fitted() -> Vec<String> {
     let sets: serde_json::Value = serde_json::from_str(SETS).expect("sets.json is JSON");
     assert_eq!(sets["sample"], data::SAMPLE);
     assert_eq!(sets["whole"], serde_json::json!(data::WHOLE));
+    assert_eq!(sets["halved"], serde_json::json!(data::HALVED));
     let of = |kind: &str| sets[kind].as_array().expect("a list of sets");
-    let names = [&sets["sample"]].into_iter().chain(of("weighed")).chain(of("whole"));
+    let names = [&sets["sample"]].into_iter().chain(of("weighed"));
+    let names = names.chain(of("whole")).chain(of("halved"));
     names.filter_map(|name| name.as_str().map(str::to_owned)).collect()
 }

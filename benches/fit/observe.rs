@@ -146,7 +146,7 @@ impl FitSet {
             content: &self.set.passages[found.passage].text,
             lead: 0,
             heading: Some(&self.set.passages[found.passage].title),
-            is_beginning: false,
+            is_beginning: self.set.passages[found.passage].is_beginning,
             dense_similarity: Some(found.similarity),
         };
         (1..).zip(found).map(passage).collect()

