@@ -235,6 +235,21 @@ fn the_heading_stays_with_its_text() {
     );
 }
 
+#[test]
+fn lines_may_end_with_carriage_returns() {
+    let document = "# Post\r\rIt comes at ten.\r\r## Parcels\rThey are here.\r- one\r- two\r";
+    check(
+        "auto",
+        20,
+        0,
+        document,
+        &[
+            (Some("Post"), "# Post\r\rIt comes at ten."),
+            (Some("Post > Parcels"), "## Parcels\rThey are here.\r- one\r- two"),
+        ],
+    );
+}
+
 // Errors
 
 #[test]

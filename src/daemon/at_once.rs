@@ -139,6 +139,7 @@ mod tests {
             completion_tokens: None,
             attempts: 1,
             tools: None,
+            withheld: Default::default(),
         }
     }
 

@@ -1,5 +1,6 @@
 //! Which request is it? Decode, call, encode.
 
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -28,7 +29,8 @@ use crate::protocol::{
     VectorKey, decode,
 };
 use crate::provider::schema::SchemaCheck;
-use crate::provider::{self, Embedded, ProviderMemory};
+use crate::provider::{self, Embedded, ProviderMemory, RankedPassages};
+use crate::text::capitals::without_capitals;
 
 /// What the handlers of all connections share.
 pub struct HandlerContext {
@@ -110,8 +112,10 @@ impl HandlerContext {
             Request::GenerateStream(request) => self.generate_stream(&request, client, outbox),
             Request::EmbedRemotely(request) => self.embed_remotely(&request, client),
             Request::RerankRemotely(request) => {
-                provider::rerank(&request, &self.memory, &self.aid(client), &|| !client.is_alive())
-                    .map(|scores| Response::Scores { scores, tokens: 0 })
+                let is_over = || !client.is_alive();
+                let RankedPassages { scores, withheld } =
+                    provider::rerank(&request, &self.memory, &self.aid(client), &is_over)?;
+                Ok(Response::Scores { scores, tokens: 0, withheld })
             }
             Request::Rerank { model, query, passages } => {
                 self.rerank(&model, &query, &passages, client)
@@ -240,6 +244,13 @@ impl HandlerContext {
         if model.manifest.task != ModelTask::Embed {
             return Err(model.wrong_task("gives no vectors"));
         }
+        let asked: Vec<String> = match kind {
+            EmbeddingKind::Query => {
+                texts.iter().map(|it| without_capitals(it).into_owned()).collect()
+            }
+            EmbeddingKind::Passage => Vec::new(),
+        };
+        let texts = if kind == EmbeddingKind::Query { &asked[..] } else { texts };
         embed(&EmbedJob {
             worker: &model.worker,
             tokenizer: &model.tokenizer,
@@ -262,11 +273,12 @@ impl HandlerContext {
         client: &Client,
     ) -> Result<Response> {
         let model = self.registry.model(model)?;
+        let query = without_capitals(query);
         let job = EmbedJob {
             worker: &model.worker,
             tokenizer: &model.tokenizer,
             dimension: 1,
-            opening: Opening::Question(query),
+            opening: Opening::Question(&query),
             reading: EmbeddingOutput::Score,
             lane: Lane::Fresh,
             texts: passages,
@@ -274,10 +286,10 @@ impl HandlerContext {
         };
         let (scores, tokens) = match model.manifest.task {
             ModelTask::Rerank => score(&job)?,
-            ModelTask::Embed => late_interaction(&model.manifest, job, query)?,
+            ModelTask::Embed => late_interaction(&model.manifest, job, &query)?,
             ModelTask::ClassifyTokens => return Err(model.wrong_task("gives no scores")),
         };
-        Ok(Response::Scores { scores, tokens })
+        Ok(Response::Scores { scores, tokens, withheld: BTreeMap::new() })
     }
 
     fn generate_stream(

@@ -19,7 +19,7 @@ use ort::session::{HasSelectedOutputs, OutputSelector, RunOptions, Session, Sess
 use ort::value::{Outlet, Tensor, TensorElementType};
 
 use super::output::ModelOutput;
-use super::runtime::Runtime;
+use super::runtime::{Runtime, kind_of_failure};
 use crate::embed::manifest::Manifest;
 use crate::embed::pooling;
 use crate::error::{Error, ErrorKind, Result};
@@ -207,7 +207,7 @@ fn open_session(runtime: &Runtime, manifest: &Manifest, threads: usize) -> Resul
     let path = manifest.onnx_path();
     let failed = |error: String| {
         let message = format!("cannot load \"{}\": {error}", path.display());
-        Error::new(ErrorKind::FileCorrupted, message)
+        Error::new(kind_of_failure(&error, ErrorKind::FileCorrupted), message)
     };
     let builder = Session::builder(&environment).map_err(|error| failed(error.to_string()))?;
     let mut builder = configure(builder, threads).map_err(|error| failed(error.to_string()))?;
@@ -240,7 +240,8 @@ fn configure(
 }
 
 fn failed(model: &str, error: &ort::Error) -> Error {
-    Error::new(ErrorKind::Internal, format!("model \"{model}\" failed: {error}"))
+    let kind = kind_of_failure(error.message(), ErrorKind::Internal);
+    Error::new(kind, format!("model \"{model}\" failed: {error}"))
 }
 
 /// An error that names the model and what this version cannot do with it.

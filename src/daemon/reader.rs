@@ -7,6 +7,7 @@
 //! A passage that is longer than the reader takes with the question goes through it in windows, as documents do for
 //! late chunking.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::embed::check_size;
@@ -19,6 +20,7 @@ use crate::embed::reader::{NUMBERS, SpanScores};
 use crate::embed::{EmbeddingKind, Spanned, late};
 use crate::error::Result;
 use crate::protocol::{Lane, Response};
+use crate::text::capitals::without_capitals;
 
 /// Bytes of a passage that is reranked: about forty windows of a model that takes 512 tokens.
 const MOST_RANKED: usize = 64 << 10;
@@ -70,12 +72,14 @@ pub fn rerank(
     }
     let (values, tokens) = work.finish()?;
     let best = |own: Range<usize>| values[own].iter().copied().fold(0.0, f32::max);
-    Ok(Response::Scores { scores: windows.into_iter().map(best).collect(), tokens })
+    let scores = windows.into_iter().map(best).collect();
+    Ok(Response::Scores { scores, tokens, withheld: BTreeMap::new() })
 }
 
 /// What stands around a passage that is read with `question`.
 fn frame(reader: &LoadedModel, question: &str) -> Result<SpecialTokens> {
     let prefix = reader.manifest.prefix(EmbeddingKind::Query);
+    let question = without_capitals(question);
     reader.tokenizer.frame_of_pair(&format!("{prefix}{question}"))
 }
 

@@ -142,8 +142,10 @@ impl Registry {
                 let manifest = manifest.ok_or_else(|| no_reader(&reference.name))?;
                 let name = format!("{} (reader)", reference.name);
                 // One that this version cannot run is not the same as none.
-                self.load(slot, Arc::new(manifest), name)
-                    .map_err(|error| Error::new(ErrorKind::FileCorrupted, error.message()))
+                self.load(slot, Arc::new(manifest), name).map_err(|error| match error.kind() {
+                    ErrorKind::Unsupported => Error::new(ErrorKind::FileCorrupted, error.message()),
+                    _ => error,
+                })
             },
         )
     }

@@ -99,10 +99,32 @@ fn forward(level: LogLevel, message: &str) {
 
 fn unavailable(path: &Path, why: &str) -> Error {
     let message = format!("cannot load ONNX Runtime from \"{}\": {why}", path.display());
-    Error::new(ErrorKind::FileUnavailable, message).hint(
-        "Install libonnxruntime.so 1.24 or later there (\"make install\" does), or point the \
-         setting rag.onnxruntime_library at it.",
-    )
+    match kind_of_failure(why, ErrorKind::FileUnavailable) {
+        ErrorKind::FileUnavailable => Error::new(ErrorKind::FileUnavailable, message).hint(
+            "Install libonnxruntime.so 1.24 or later there (\"make install\" does), or point the \
+             setting rag.onnxruntime_library at it.",
+        ),
+        kind => Error::new(kind, message),
+    }
+}
+
+/// What ONNX Runtime, the dynamic linker and the system say where there is no memory, or no room for another thread. ONNX
+/// Runtime has no status of its own for it.
+const NO_ROOM: [&str; 5] = [
+    "bad_alloc",
+    "bad allocation",
+    "Failed to allocate memory",
+    "Cannot allocate memory",
+    "Resource temporarily unavailable",
+];
+
+/// The kind of an error that says this: [`ErrorKind::OutOfResources`] where the machine has no more of something, which
+/// says nothing about a file, and `otherwise` where it is about what was asked.
+pub fn kind_of_failure(said: &str, otherwise: ErrorKind) -> ErrorKind {
+    match NO_ROOM.iter().any(|words| said.contains(words)) {
+        true => ErrorKind::OutOfResources,
+        false => otherwise,
+    }
 }
 
 #[cfg(test)]
@@ -115,6 +137,24 @@ mod tests {
         assert_eq!(error.kind(), ErrorKind::FileUnavailable);
         assert!(error.message().contains("/nowhere/libonnxruntime.so"), "{error}");
         assert!(error.hint_text().unwrap().contains("rag.onnxruntime_library"));
+    }
+
+    #[test]
+    fn want_of_memory_says_nothing_about_a_file() {
+        for said in [
+            "std::bad_alloc",
+            "Non-zero status code returned while running MatMul node. Status Message: std::bad_alloc",
+            "failed to map segment from shared object: Cannot allocate memory",
+            "Failed to allocate memory for requested buffer of size 12884901888",
+        ] {
+            let kind = kind_of_failure(said, ErrorKind::FileCorrupted);
+            assert_eq!(kind, ErrorKind::OutOfResources, "{said}");
+            let error = unavailable(Path::new("/lib/libonnxruntime.so"), said);
+            assert_eq!((error.kind(), error.hint_text()), (ErrorKind::OutOfResources, None));
+        }
+        let said = "Load model from model.onnx failed: Protobuf parsing failed.";
+        let kind = kind_of_failure(said, ErrorKind::FileCorrupted);
+        assert_eq!(kind, ErrorKind::FileCorrupted);
     }
 
     #[test]

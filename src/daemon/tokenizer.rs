@@ -6,6 +6,10 @@
 //!
 //! Both would cost memory of about 100 times the text if asked of a whole document at once,
 //! because the library keeps where each byte came from. So long texts are looked at in pieces.
+//!
+//! Every text is brought into the form of [`CanonicalText`] before. The tokenizers of most models do part of that, and none all
+//! of it: that of the default model knows half-width letters and composes no Korean. Places are those of the text as it
+//! was written.
 
 use std::path::Path;
 
@@ -16,6 +20,7 @@ use tokenizers::{TruncationDirection, utils::parallelism};
 use crate::chunk::Tokenizer;
 use crate::embed::manifest::Manifest;
 use crate::error::{Error, ErrorKind, Result};
+use crate::text::canonical::CanonicalText;
 
 /// Bytes of a document that are tokenised at once.
 const PIECE: usize = 64 * 1024;
@@ -135,8 +140,9 @@ impl ModelTokenizer {
         let first = is_text.iter().position(|it| *it).unwrap_or(is_text.len());
         let last = is_text.iter().rposition(|it| *it).map_or(is_text.len(), |last| last + 1);
         let mut before = probe.get_ids()[..first].to_vec();
+        let prefix = CanonicalText::of(prefix).text;
         before.extend_from_slice(
-            self.inner.encode_fast(prefix, false).map_err(cannot_tokenize)?.get_ids(),
+            self.inner.encode_fast(&*prefix, false).map_err(cannot_tokenize)?.get_ids(),
         );
         let after = probe.get_ids()[last..].to_vec();
         let room = self.max_tokens.saturating_sub(before.len() + after.len()).max(1);
@@ -169,7 +175,8 @@ impl ModelTokenizer {
         let mut window = (room * BYTES_PER_TOKEN).max(1024);
         loop {
             let head = head(text, window);
-            let encoding = self.inner.encode_fast(head, false).map_err(cannot_tokenize)?;
+            let form = CanonicalText::of(head).text;
+            let encoding = self.inner.encode_fast(&*form, false).map_err(cannot_tokenize)?;
             // Tokens near the cut may be other ones than in the whole text, so a part is
             // taken for the whole only if it gives twice the tokens that are kept.
             if head.len() == text.len() || encoding.len() >= 2 * room {
@@ -197,13 +204,15 @@ impl ModelTokenizer {
         start: usize,
         spans: &mut Vec<(usize, usize)>,
     ) -> Result<tokenizers::Encoding> {
-        let encoding = self.inner.encode(piece, false).map_err(cannot_tokenize)?;
+        let form = CanonicalText::of(piece);
+        let encoding = self.inner.encode(&*form.text, false).map_err(cannot_tokenize)?;
         spans.reserve(encoding.len());
         for &(from, to) in encoding.get_offsets() {
             // A token that a normaliser made of nothing has no place; it counts where it stands.
-            let from = floor_boundary(piece, from.min(piece.len()));
-            let to = ceil_boundary(piece, to.clamp(from, piece.len()));
-            spans.push((start + from, start + to));
+            let from = floor_boundary(&form.text, from.min(form.text.len()));
+            let to = ceil_boundary(&form.text, to.clamp(from, form.text.len()));
+            let place = form.written(from..to);
+            spans.push((start + place.start, start + place.end));
         }
         Ok(encoding)
     }

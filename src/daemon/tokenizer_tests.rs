@@ -79,6 +79,38 @@ fn spans_are_bytes_of_the_text_as_it_was_written() {
 }
 
 #[test]
+fn the_model_gets_a_text_in_one_form_and_spans_are_of_the_other() {
+    let tokenizer = bert();
+    let text = "\u{AD}Ca\u{AD}fe\u{301}s wo\u{200B}rds.";
+    let expected = ["Ca\u{AD}f", "e\u{301}", "s", "wo\u{200B}rd", "s", "."];
+    assert_eq!(spans(&tokenizer, text), expected);
+    assert_eq!(tokenizer.encode(text).unwrap(), tokenizer.encode("Cafés words.").unwrap());
+    let (ids, places) = tokenizer.encode_whole(text).unwrap();
+    assert_eq!(ids, tokenizer.encode_whole("Cafés words.").unwrap().0);
+    assert_eq!(places, tokenizer.token_spans(text).unwrap());
+    assert_eq!(
+        tokenizer.frame(text).unwrap().before,
+        tokenizer.frame("Cafés words.").unwrap().before
+    );
+    let pair = |second: &str| tokenizer.encode_pair(text, second).unwrap();
+    assert_eq!(pair("words"), tokenizer.encode_pair("Cafés words.", "wo\u{AD}rds").unwrap());
+    let question = |text: &str| tokenizer.frame_of_pair(text).unwrap().before;
+    assert_eq!(question(text), question("Cafés words."));
+    assert!(spans(&tokenizer, "\u{AD}\u{200B}").is_empty());
+    assert_eq!(tokenizer.encode("\u{AD}").unwrap(), [1, 2]);
+}
+
+#[test]
+fn parts_of_syllables_are_the_syllables_of_the_vocabulary() {
+    let json = XLM.replace("\"東京\"", "\"한글\"");
+    let tokenizer = tokenizer(&json, 9).unwrap();
+    let parts = "\u{1112}\u{1161}\u{11AB}\u{1100}\u{1173}\u{11AF}";
+    assert_eq!(tokenizer.encode("한글").unwrap(), [0, 4, 9, 2]);
+    assert_eq!(tokenizer.encode(parts).unwrap(), [0, 4, 9, 2]);
+    assert_eq!(spans(&tokenizer, parts).last(), Some(&parts));
+}
+
+#[test]
 fn the_model_gets_special_tokens_and_no_more_than_it_can_take() {
     let tokenizer = bert();
     assert_eq!(tokenizer.special_tokens(), 2);

@@ -65,7 +65,7 @@ pub fn check_finite(vector: &[f32], model: &str) -> Result<()> {
     match vector.iter().find(|value| !value.is_finite()) {
         None => Ok(()),
         Some(value) => Err(Error::new(
-            crate::error::ErrorKind::FileCorrupted,
+            crate::error::ErrorKind::ModelFailed,
             format!("model \"{model}\" gave the value {value}"),
         )
         .hint("Its ONNX file is damaged or was converted wrongly.")),
@@ -112,6 +112,7 @@ mod tests {
         assert!(check_finite(&[0.0, 1.0], "m").is_ok());
         let error = check_finite(&[0.0, f32::NAN], "m").unwrap_err();
         assert_eq!(error.message(), "model \"m\" gave the value NaN");
+        assert_eq!(error.kind(), crate::error::ErrorKind::ModelFailed);
     }
 
     proptest! {

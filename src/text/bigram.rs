@@ -17,13 +17,15 @@
 //! places apart as they are characters.
 //!
 //! Characters are grapheme clusters in the normalization form NFKC, so that half-width カ is the ordinary one,
-//! full-width letters are those of ASCII, and a syllable written in parts is the syllable. Text without any
-//! such character is passed on as it is.
+//! full-width letters are those of ASCII, and a syllable written in parts is the syllable. Digits of these scripts become
+//! those of ASCII. Text without any such character is passed on as it is.
 
 use std::borrow::Cow;
 
 use unicode_normalization::UnicodeNormalization;
 use unicode_segmentation::UnicodeSegmentation;
+
+use super::number::ascii_digit;
 
 /// Code points of the longest character. What has more marks is no letter of a language, and a bigram
 /// could become longer than an index takes.
@@ -78,7 +80,8 @@ pub fn parts<'a>(text: &'a str, interrupt: &mut dyn FnMut()) -> Vec<TextPart<'a>
             parts.spaced(stretch.into());
             continue;
         }
-        let folded: String = stretch.chars().filter(|c| !has_no_width(*c)).nfkc().collect();
+        let normal = stretch.chars().filter(|c| !has_no_width(*c)).nfkc();
+        let folded: String = normal.map(|c| ascii_digit(c).unwrap_or(c)).collect();
         for character in folded.graphemes(true) {
             interrupt();
             parts.folded(character);
@@ -237,6 +240,7 @@ mod tests {
         check("မြန်မာ", "မြန် န်မ မာ ာ");
         check("ភាសា", "ភាសា សា");
         check("汉字ไทย", "汉字 字 ไท ทย ย");
+        check("ใน๑๒วัน", "ใน น (12) วัน น");
         check("", "");
     }
 
@@ -308,7 +312,8 @@ mod tests {
             }
             // Each is there after normalization, in its order.
             let letters = |text: &str| -> String {
-                text.nfkc().filter(|c| c.is_alphanumeric()).collect()
+                let normal = text.nfkc().map(|c| ascii_digit(c).unwrap_or(c));
+                normal.filter(|c| c.is_alphanumeric()).collect()
             };
             let wanted: String = text.chars().filter(|c| !has_no_width(*c)).collect();
             prop_assert_eq!(letters(&all), letters(&wanted));

@@ -7,13 +7,46 @@
 /// A word without what is written with it by an apostrophe: an article or the like before it ("l'entrée", "dell'arrivo"), or an
 /// ending of Turkish behind it ("Rize'de"); other words as they are.
 pub(crate) fn without_elided(word: &str) -> &str {
-    let Some((first, rest)) = word.split_once(['\'', '’']) else { return word };
+    match elision(word) {
+        Some(Elision::Before(_, rest)) => rest,
+        Some(Elision::Behind(first, _)) => first,
+        None => word,
+    }
+}
+
+/// The word that stands behind an article or the like in `word`, whatever their case: "ing" of "L'ing"; `None` of other words.
+pub(crate) fn behind_article(word: &str) -> Option<&str> {
+    let (first, rest) = word.split_once(['\'', '’'])?;
+    let first = first.to_lowercase();
+    let is_article = ELIDED.split_ascii_whitespace().any(|it| it == first);
+    (is_article && !rest.is_empty()).then_some(rest)
+}
+
+/// Both parts of a word that an apostrophe joins, as [`without_elided`] knows them: the article or the like and the word, or
+/// the word and the ending, which then begins with an apostrophe. `None` for other words.
+pub(crate) fn elided_parts(word: &str) -> Option<(&str, String)> {
+    match elision(word)? {
+        Elision::Before(first, rest) => Some((first, rest.to_owned())),
+        Elision::Behind(first, ending) => Some((first, format!("'{ending}"))),
+    }
+}
+
+/// What an apostrophe joins.
+enum Elision<'a> {
+    /// An article or the like stands before the word.
+    Before(&'a str, &'a str),
+    /// An ending stands behind it.
+    Behind(&'a str, &'a str),
+}
+
+fn elision(word: &str) -> Option<Elision<'_>> {
+    let (first, rest) = word.split_once(['\'', '’'])?;
     let is_one_of = |list: &str, part: &str| list.split_ascii_whitespace().any(|it| it == part);
     match (first, rest) {
-        ("", _) | (_, "") => word,
-        _ if is_one_of(ELIDED, first) => rest,
-        _ if is_one_of(TURKISH_ENDINGS, rest) => first,
-        _ => word,
+        ("", _) | (_, "") => None,
+        _ if is_one_of(ELIDED, first) => Some(Elision::Before(first, rest)),
+        _ if is_one_of(TURKISH_ENDINGS, rest) => Some(Elision::Behind(first, rest)),
+        _ => None,
     }
 }
 
@@ -29,6 +62,13 @@ const TURKISH_ENDINGS: &str = "\
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn both_parts_are_known() {
+        assert_eq!(elided_parts("l'entrée"), Some(("l", "entrée".to_owned())));
+        assert_eq!(elided_parts("rize’de"), Some(("rize", "'de".to_owned())));
+        assert_eq!(elided_parts("o'brien"), None);
+    }
 
     #[test]
     fn the_word_is_what_says_something() {

@@ -7,6 +7,7 @@
 //! A guess for whoever does not say. It looks at the lines with which a text begins and asks for marks that
 //! hardly stand in anything else; where there are none, the text is prose, which is read as it stands.
 
+use super::line::with_line_feeds;
 use super::preamble::Preamble;
 
 /// Bytes from the beginning of a text that are looked at, and a little more to the end of a line.
@@ -35,7 +36,8 @@ impl TextFormat {
     /// What `text` seems to be written in.
     #[must_use]
     pub fn of(text: &str) -> TextFormat {
-        let text = beginning(text.trim_start_matches('\u{feff}'));
+        let text = with_line_feeds(beginning(text.trim_start_matches('\u{feff}')));
+        let text = &*text;
         let tag = first_tag(text).to_ascii_lowercase();
         let is_one_of = |names: &str| names.split(' ').any(|name| name == tag);
         let is_markdown = || is_markdown(text);
@@ -255,6 +257,7 @@ mod tests {
     fn markdown() {
         for text in [
             "# Title\n\ntext",
+            "# Title\r\rtext",
             "text\n\n## Title\n\ntext",
             "# A\ntext\n# B\ntext",
             "Title\n=====\n\ntext",

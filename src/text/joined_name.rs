@@ -10,6 +10,8 @@
 //! `numpy.array` and `input/output` for a host and a file and knows nothing of their words, splits `work_mem` and
 //! does not know the name, and takes `rag_hnsw.ef_search` for the host `rag_hnsw.ef` and the word `search`.
 
+use super::variant::{WrittenVariants, is_hyphen};
+
 /// Bytes of the longest name. What is longer is data, such as Base64.
 const LONGEST: usize = 128;
 
@@ -19,9 +21,9 @@ const LONGEST_RUN: usize = 1024;
 /// A part of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stretch<'a> {
-    /// What has no joined names, or is a tag of HTML.
+    /// What has no joined names and nothing that is also written otherwise, or is a tag of HTML.
     Plain(&'a str),
-    /// A run without a space that has at least one.
+    /// A run without a space that has at least one of these.
     Joined(&'a str),
 }
 
@@ -46,7 +48,7 @@ pub fn stretches(text: &str) -> Vec<Stretch<'_>> {
         } else if is_of_run(character) {
             let end = text[at..].find(|it| !is_of_run(it)).map_or(text.len(), |run| at + run);
             let run = &text[at..end];
-            if run.len() <= LONGEST_RUN && names(run).next().is_some() {
+            if run.len() <= LONGEST_RUN && is_of_interest(run) {
                 if plain < at {
                     stretches.push(Stretch::Plain(&text[plain..at]));
                 }
@@ -79,13 +81,31 @@ pub fn joined_names(run: &str) -> JoinedNames {
         for part in name.split(['.', '/']).filter(|it| it.contains('_') && is_joined(it)) {
             add(|it| &mut it.names, part);
         }
-        for word in name.split(|it: char| !it.is_alphanumeric()) {
-            if word.chars().nth(1).is_some() {
-                add(|it| &mut it.words, word);
-            }
-        }
+        words(name).for_each(|word| add(|it| &mut it.words, word));
+    }
+    for recipient in recipients(run) {
+        words(recipient).for_each(|word| add(|it| &mut it.words, word));
     }
     found
+}
+
+/// Whether PostgreSQL's parser leaves something of a run unknown.
+fn is_of_interest(run: &str) -> bool {
+    names(run).next().is_some() || !WrittenVariants::of(run).is_empty()
+}
+
+/// The words of two letters and more in a name.
+fn words(name: &str) -> impl Iterator<Item = &str> {
+    let words = name.split(|it: char| !it.is_alphanumeric());
+    words.filter(|word| word.chars().nth(1).is_some())
+}
+
+/// What stands before each `@` of a run, as the part of an address before its host.
+fn recipients(run: &str) -> impl Iterator<Item = &str> {
+    run.match_indices('@').map(move |(at, _)| {
+        let before = &run[..at];
+        before.rsplit(SIGNS).next().unwrap_or(before)
+    })
 }
 
 /// Where the tags of a text end, each looked for once.
@@ -112,12 +132,16 @@ impl TagEnds<'_> {
 
 /// Whether PostgreSQL's parser may take a character for a part of a name, an address or a file.
 fn is_of_run(character: char) -> bool {
-    character.is_alphanumeric() || "_.-/@:=?&#%~+\\".contains(character)
+    character.is_alphanumeric() || is_hyphen(character) || "_./@:=?&#%~+\\".contains(character)
 }
+
+/// What stands between two names of a run.
+const SIGNS: [char; 12] =
+    ['@', ':', '=', '?', '&', '#', '%', '~', '+', '\\', '\u{2010}', '\u{2011}'];
 
 /// The joined names in a run, such as both of `work_mem=rag.work_mem`.
 fn names(run: &str) -> impl Iterator<Item = &str> {
-    run.split(['@', ':', '=', '?', '&', '#', '%', '~', '+', '\\'])
+    run.split(SIGNS)
         .map(|piece| piece.trim_matches(['_', '.', '-', '/']))
         .filter(|piece| piece.len() <= LONGEST && is_joined(piece))
 }
@@ -149,7 +173,9 @@ mod tests {
             ("docs/install-guide.md", "docs/install-guide.md", "docs install guide md"),
             ("--max_size", "max_size", "max size"),
             ("std::io::read_line", "read_line", "read line"),
-            ("user@mail.example.com", "mail.example.com", "mail example com"),
+            ("user@mail.example.com", "mail.example.com", "mail example com user"),
+            ("mailto:no-reply@a.io?x=y", "a.io", "io no reply"),
+            ("first.last@example.com", "first.last example.com", "first last example com"),
             ("a_b=b_cd", "b_cd", "cd"),
         ] {
             assert_eq!(of(run), (names.to_owned(), words.to_owned()), "{run}");
@@ -164,8 +190,8 @@ mod tests {
             "10.0.0.1",
             "2024/12/31",
             "-1.5e3",
-            "e-mail",
             "I.B.M.",
+            "state-of-the-art",
             "1_000",
             "_",
             "../..",
@@ -187,13 +213,26 @@ mod tests {
                 Stretch::Plain("</a> go."),
             ]
         );
+        assert_eq!(
+            stretches("the Wi-Fi of E-7, for 10mm"),
+            [
+                Stretch::Plain("the "),
+                Stretch::Joined("Wi-Fi"),
+                Stretch::Plain(" of "),
+                Stretch::Joined("E-7"),
+                Stretch::Plain(", for "),
+                Stretch::Joined("10mm"),
+            ]
+        );
         assert_eq!(stretches(""), []);
         assert_eq!(stretches("a < b_cd"), [Stretch::Plain("a < "), Stretch::Joined("b_cd")]);
     }
 
     #[test]
     fn what_is_endless_takes_no_time() {
-        for endless in ["<a", "<a_bc", "a_bc:", "<a>b_cd<", "a_bc ", "/"] {
+        for endless in
+            ["<a", "<a_bc", "a_bc:", "<a>b_cd<", "a_bc ", "/", "1-", "C++#", "a-b ", ".", "1x"]
+        {
             let text = endless.repeat(300_000);
             let bytes: usize = stretches(&text)
                 .iter()

@@ -6,6 +6,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use super::script::are_joined;
+
 /// A line and what it is.
 pub(crate) struct Line {
     /// Byte range in the text, without the line end.
@@ -27,9 +29,29 @@ pub(crate) enum LineKind {
     Alone,
 }
 
-/// `text` on one line: each run of white space is one space, and none is at the ends.
+/// `text` on one line: each run of white space is one space, and none is at the ends. The end of a line within text of a script that
+/// puts no space there is nothing.
 pub(crate) fn single_line(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    let mut line = String::with_capacity(text.len());
+    let mut rest = text.trim();
+    loop {
+        let (word, behind) = rest.split_at(rest.find(char::is_whitespace).unwrap_or(rest.len()));
+        line += word;
+        rest = behind.trim_start();
+        if rest.is_empty() {
+            return line;
+        }
+        let is_line_end = behind[..behind.len() - rest.len()].contains(['\n', '\r']);
+        if !(is_line_end && is_joined(&line, rest)) {
+            line.push(' ');
+        }
+    }
+}
+
+/// Whether nothing stands for the end of the line between `before` and `after`.
+pub(crate) fn is_joined(before: &str, after: &str) -> bool {
+    let characters = before.chars().next_back().zip(after.chars().next());
+    characters.is_some_and(|(before, after)| are_joined(before, after))
 }
 
 /// `text` with words whole that were parted at the end of a line by a hyphen of typesetters: by U+2010, as man does it, or a soft
@@ -74,6 +96,11 @@ pub(crate) fn ends_with_colon(text: &str) -> bool {
 
 /// The lines of `text`, ended by LF, CR LF or CR.
 pub(crate) fn lines(text: &str) -> impl Iterator<Item = Line> {
+    line_ranges(text).map(move |range| Line { kind: kind_of(&text[range.clone()]), range })
+}
+
+/// Byte ranges of the lines of `text`, ended by LF, CR LF or CR, without their ends.
+pub(crate) fn line_ranges(text: &str) -> impl Iterator<Item = Range<usize>> {
     let mut start = 0;
     std::iter::from_fn(move || {
         if start >= text.len() {
@@ -83,8 +110,26 @@ pub(crate) fn lines(text: &str) -> impl Iterator<Item = Line> {
         let length = rest.iter().position(|&b| b == b'\n' || b == b'\r').unwrap_or(rest.len());
         let range = start..start + length;
         start = range.end + if rest[length..].starts_with(b"\r\n") { 2 } else { 1 };
-        Some(Line { kind: kind_of(&text[range.clone()]), range })
+        Some(range)
     })
+}
+
+/// `text` with LF at the end of each line that ends with CR alone, for whoever knows no other end of a line, as `str::lines` and
+/// parsers of Markdown. Every other byte is the same.
+pub(crate) fn with_line_feeds(text: &str) -> Cow<'_, str> {
+    let is_alone = |at: usize| !text[at + 1..].starts_with('\n');
+    if !text.match_indices('\r').any(|(at, _)| is_alone(at)) {
+        return Cow::Borrowed(text);
+    }
+    let mut whole = String::with_capacity(text.len());
+    let mut start = 0;
+    for (at, _) in text.match_indices('\r').filter(|(at, _)| is_alone(*at)) {
+        whole += &text[start..at];
+        whole.push('\n');
+        start = at + 1;
+    }
+    whole += &text[start..];
+    Cow::Owned(whole)
 }
 
 /// What the line `line` is, seen alone.
@@ -157,6 +202,37 @@ mod tests {
         check("  a b", "  ");
         check("**a** b", "");
         check("", "");
+    }
+
+    #[test]
+    fn lines_are_joined_as_their_script_wants() {
+        for (text, expected) in [
+            ("", ""),
+            (" one \t two\nthree\r\n", "one two three"),
+            ("借书\n期限为两周，\r\n  逾期每日", "借书期限为两周，逾期每日"),
+            ("洗ってくだ\rさい。", "洗ってください。"),
+            ("影印每张\n2元。", "影印每张2元。"),
+            ("他说“好。”\n然后", "他说“好。”然后"),
+            ("图书馆 周一\n休馆", "图书馆 周一休馆"),
+            ("打开\nPostgreSQL", "打开 PostgreSQL"),
+            ("한국\n사람", "한국 사람"),
+            ("ห้ามสูบ\nบุหรี่ ใน", "ห้ามสูบบุหรี่ ใน"),
+        ] {
+            assert_eq!(single_line(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn every_end_of_a_line_can_be_a_line_feed() {
+        for (text, expected) in [
+            ("a\nb\r\nc", "a\nb\r\nc"),
+            ("# a\r\rb\r", "# a\n\nb\n"),
+            ("\r", "\n"),
+            ("a\r\r\nb\rö", "a\n\r\nb\nö"),
+            ("", ""),
+        ] {
+            assert_eq!(with_line_feeds(text), expected, "{text:?}");
+        }
     }
 
     #[test]

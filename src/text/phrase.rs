@@ -51,6 +51,21 @@ impl Phrases {
         self.first_end_in(question).is_some()
     }
 
+    /// Whether the last words of `question` are the first place where it has one of them, by the rules of
+    /// [`stand_in`](Self::stand_in).
+    #[must_use]
+    pub fn stand_at_end_of(&self, question: &str) -> bool {
+        let words = each_word(question).take(MOST_WORDS + 1).count();
+        self.first_end_in(question) == Some(words)
+    }
+
+    /// Whether `word`, in lower case, is one of those of `language` that are a single word, or begins as one does.
+    #[must_use]
+    pub fn have(&self, word: &str, language: NaturalLanguage) -> bool {
+        let mut lists = self.spaced.iter().filter(|(of, _)| *of == language);
+        lists.any(|(_, phrases)| phrases.split(", ").any(|phrase| fits(word, phrase)))
+    }
+
     /// The number of words of `question` up to the end of that phrase which ends first; `None` where it has none of them,
     /// by the rules of [`stand_in`](Self::stand_in). In a script without spaces, each character is a word.
     #[must_use]
@@ -137,6 +152,25 @@ mod tests {
             ("", None),
         ] {
             assert_eq!(COUNTS.first_end_in(question), end, "{question}");
+        }
+    }
+
+    #[test]
+    fn a_phrase_stands_at_the_end() {
+        assert!(
+            COUNTS.stand_at_end_of("What is the count?") && COUNTS.stand_at_end_of("那里有多少？")
+        );
+        for question in ["The count is what?", "Is it the count of counts, and the count?", ""] {
+            assert!(!COUNTS.stand_at_end_of(question), "{question}");
+        }
+    }
+
+    #[test]
+    fn a_word_is_of_its_language() {
+        let (english, german) = (NaturalLanguage::English, NaturalLanguage::German);
+        assert!(COUNTS.have("count", english) && COUNTS.have("anzahlen", german));
+        for word in ["counts", "anzahl", "how", ""] {
+            assert!(!COUNTS.have(word, english), "{word}");
         }
     }
 

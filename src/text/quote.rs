@@ -49,10 +49,12 @@ fn named(name: &str, text: &str) -> Vec<Range<usize>> {
     let places = text.windows(name.len()).enumerate().filter_map(|(start, found)| {
         let end = start + name.len();
         let before = start.checked_sub(1).map(|at| text[at]);
-        let is_whole = found == name
-            && !is_one_word(before, Some(*first))
-            && !is_one_word(Some(*last), text.get(end).copied());
-        is_whole.then(|| places[start]..places[end - 1] + 1)
+        let goes_on = || {
+            is_one_word(before, Some(*first))
+                || is_one_word(Some(*last), text.get(end).copied())
+                || last.is_alphanumeric() && has_signs(&text[end..])
+        };
+        (found == name && !goes_on()).then(|| places[start]..places[end - 1] + 1)
     });
     places.collect()
 }
@@ -61,6 +63,12 @@ fn named(name: &str, text: &str) -> Vec<Range<usize>> {
 fn is_one_word(one: Option<char>, other: Option<char>) -> bool {
     let has_words = |it: char| it.is_numeric() || it.is_lowercase() || it.is_uppercase();
     one.zip(other).is_some_and(|(one, other)| has_words(one) && has_words(other))
+}
+
+/// Whether a text begins with signs that a word in front of it is written with: C++ is not C.
+fn has_signs(text: &[char]) -> bool {
+    let signs = text.iter().take_while(|it| matches!(it, '+' | '#')).count();
+    signs > 0 && !text.get(signs).is_some_and(|it| it.is_alphanumeric())
 }
 
 /// `text` with one space for white space and straight quotation marks, and the place of each of
@@ -117,6 +125,10 @@ mod tests {
         check("zstd", "libzstd, zstd1 and Zstd", Some("Zstd"));
         check("东京", "他住在东京都", Some("东京"));
         check("C++", "written in C++.", Some("C++"));
+        check("C", "written in C++, C# and C", Some("C"));
+        check("C", "written in C++ and C#.", None);
+        check("A", "the sum A+B", Some("A"));
+        check("C", &("C".to_owned() + &"#".repeat(300_000)), None);
         check("", "anything", None);
         check(" ", "anything", None);
         check("a name that is longer", "a name", None);

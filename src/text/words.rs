@@ -12,6 +12,9 @@ use std::collections::HashSet;
 
 use unicode_segmentation::UnicodeSegmentation;
 
+use super::canonical::CanonicalText;
+use super::number::with_ascii_digits;
+
 /// Letters that words which are not equal must share at the beginning.
 const LEAST_SHARED: usize = 4;
 
@@ -25,7 +28,7 @@ const LONGEST: usize = 64;
 /// A word of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Word {
-    /// In lower case, without a possessive 's.
+    /// In lower case, without a possessive 's, in the form of [`CanonicalText`] and with the digits of ASCII.
     pub folded: String,
     /// Capitalised, and not only because it begins a sentence.
     pub is_name: bool,
@@ -47,12 +50,21 @@ pub(crate) fn each_word(text: &str) -> impl Iterator<Item = Word> {
             .find_map(|ending| word.strip_suffix(ending))
             .unwrap_or(word);
         Word {
-            // The small letter of the Turkish "İ" is an "i", and not one with a second dot.
-            folded: bare.replace('İ', "i").to_lowercase(),
+            folded: folded(bare),
             is_name: index > 0 && bare.starts_with(char::is_uppercase),
             is_number: bare.contains(char::is_numeric),
         }
     })
+}
+
+fn folded(word: &str) -> String {
+    if word.is_ascii() {
+        return word.to_ascii_lowercase();
+    }
+    // The small letter of the Turkish "İ" is an "i", and not one with a second dot.
+    let small = CanonicalText::of(word).text.replace('İ', "i").to_lowercase();
+    // The line that stretches Arabic words stands alone where somebody writes about it.
+    if small.is_empty() { word.to_owned() } else { with_ascii_digits(&small).into_owned() }
 }
 
 /// The words of `text`, each with the byte at which it begins. A name such as `server.max_size` is as many words as it has
@@ -132,6 +144,22 @@ const FUNCTION_WORDS: &[&str] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_word_has_one_form_however_it_is_stored() {
+        let folded = |text| words(text).into_iter().map(|it| it.folded).collect::<Vec<String>>();
+        for (text, same) in [
+            ("Kran\u{AD}ken\u{AD}haus", "krankenhaus"),
+            ("CAFE\u{301}s", "cafés"),
+            ("\u{1112}\u{1161}\u{11AB}\u{1100}\u{1173}\u{11AF}", "한글"),
+            ("مُدَّة", "مدة"),
+            ("I\u{307}zmir", "izmir"),
+            ("२४ ٢٧", "24 27"),
+        ] {
+            assert_eq!(folded(text), folded(same), "{text}");
+            assert_eq!(folded(text).join(" "), same);
+        }
+    }
 
     #[test]
     fn a_joined_name_has_its_parts_and_a_number_or_an_abbreviation_has_none() {

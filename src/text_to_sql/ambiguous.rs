@@ -35,8 +35,8 @@ pub fn qualified(sql: &str, start: usize, tables: &[TableDocument]) -> Option<(u
     let is_named = |table: &&TableDocument| words.contains(&table.bare.to_lowercase());
     let mut holders = tables.iter().filter(has).filter(is_named);
     let (first, second, third) = (holders.next()?, holders.next()?, holders.next());
-    let (first, second) = (alias_of(&words, first)?, alias_of(&words, second)?);
-    let sides = [&first, &second].map(|alias| format!("{alias}.{name}"));
+    let (first, second) = (alias_of(sql, first)?, alias_of(sql, second)?);
+    let sides = [first, second].map(|alias| format!("{}.{name}", bare(alias)));
     (third.is_none() && are_equated(sql, &sides)).then(|| (length, format!("{first}.{reference}")))
 }
 
@@ -69,6 +69,16 @@ mod tests {
             "SELECT patient_id FROM patients AS p, visits AS v WHERE v.patient_id = p.patient_id",
             Some(
                 "SELECT v.patient_id FROM patients AS p, visits AS v WHERE v.patient_id = p.patient_id",
+            ),
+        );
+    }
+
+    #[test]
+    fn a_table_in_quotes_is_called_as_it_is_written() {
+        check(
+            "SELECT patient_id FROM \"Visits\" JOIN patients p ON p.patient_id = \"Visits\".patient_id",
+            Some(
+                "SELECT \"Visits\".patient_id FROM \"Visits\" JOIN patients p ON p.patient_id = \"Visits\".patient_id",
             ),
         );
     }

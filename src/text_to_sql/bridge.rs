@@ -26,7 +26,10 @@ struct JoinCondition<'a> {
     kind: &'a str,
     /// The table that is joined, as it stands there.
     joined: &'a str,
-    wrong: (String, String),
+    /// What qualifies the wrong reference, as it stands there.
+    qualifier: &'a str,
+    /// The column that the wrong reference names, as [`bare`] has it.
+    name: String,
     other: &'a str,
 }
 
@@ -35,7 +38,7 @@ impl JoinCondition<'_> {
     fn is_of_joined(&self) -> bool {
         let last = self.joined.split_whitespace().next_back();
         let called = last.and_then(|it| it.rsplit('.').next());
-        called.is_some_and(|it| bare(it) == self.wrong.0)
+        called.is_some_and(|it| bare(it) == bare(self.qualifier))
     }
 }
 
@@ -54,17 +57,17 @@ struct BridgeTable<'a> {
 pub fn bridged(sql: &str, start: usize, tables: &[TableDocument]) -> Option<String> {
     let join = condition_at(sql, start)?;
     let words = self::words(sql);
-    let (qualifier, name) = &join.wrong;
-    let lacking = called(&words, qualifier, tables)?;
+    let JoinCondition { qualifier, name, .. } = &join;
+    let lacking = called(&words, &bare(qualifier), tables)?;
     let (other_qualifier, _) = join.other.rsplit_once('.')?;
     let other = called(&words, &bare(other_qualifier), tables)?;
     let bridge = between(lacking, other, name, tables)?;
     let BridgeTable { table, column, link: (of_lacking, of_bridge) } = bridge;
     if words.contains(&table.bare.to_lowercase()) {
-        let alias = alias_of(&self::words(&sql[..join.start]), table)?;
+        let alias = alias_of(&sql[..join.start], table)?;
         let dot = start + sql[start..].find('.')?;
         let sides = [format!("{qualifier}.{of_lacking}"), format!("{alias}.{of_bridge}")];
-        let link = match are_equated(sql, &sides) {
+        let link = match are_equated(sql, &sides.each_ref().map(|side| bare(side))) {
             true => String::new(),
             false => format!(" AND {}", sides.join(" = ")),
         };
@@ -122,7 +125,8 @@ fn condition_at(sql: &str, wrong: usize) -> Option<JoinCondition<'_>> {
         end,
         kind: sql[start..join + "join".len()].trim(),
         joined,
-        wrong: (bare(qualifier), bare(name)),
+        qualifier: qualifier.trim_end(),
+        name: bare(name),
         other,
     })
 }
@@ -238,6 +242,25 @@ mod tests {
             "o.patient",
             Some(
                 "SELECT 1 FROM treatments t JOIN outcomes o ON o.treatment_id = t.treatment_id JOIN patients p ON t.patient_id = p.patient_id",
+            ),
+        );
+    }
+
+    #[test]
+    fn names_in_quotes_keep_them_and_their_case() {
+        check(
+            "SELECT 1 FROM outcomes AS \"O\" JOIN patients p ON \"O\".patient_id = p.patient_id",
+            "\"O\".patient",
+            Some(
+                "SELECT 1 FROM outcomes AS \"O\" JOIN treatments AS via ON \"O\".treatment_id = via.treatment_id \
+                 JOIN patients p ON p.patient_id = via.patient_id",
+            ),
+        );
+        check(
+            "SELECT 1 FROM treatments \"T\" JOIN outcomes \"O\" ON \"O\".treatment_id = \"T\".treatment_id JOIN patients p ON \"O\".patient_id = p.patient_id",
+            "\"O\".patient",
+            Some(
+                "SELECT 1 FROM treatments \"T\" JOIN outcomes \"O\" ON \"O\".treatment_id = \"T\".treatment_id JOIN patients p ON \"T\".patient_id = p.patient_id",
             ),
         );
     }

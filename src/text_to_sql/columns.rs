@@ -7,8 +7,10 @@
 //! A query is read here by its words, as it may be none that PostgreSQL can read.
 
 use std::cmp::Reverse;
+use std::ops::Range;
 
 use super::implied::own_key;
+use super::reference::name_length;
 use super::table::{ForeignKey, TableColumn, TableDocument};
 
 /// Most relations whose columns are told.
@@ -162,14 +164,14 @@ pub fn substitute<'a>(
         let own = only_best(table.columns.iter().filter_map(likeness))?;
         return Some((qualifier.to_owned(), own));
     }
-    let named = tables.iter().filter_map(|table| Some((alias_of(&words, table)?, table)));
-    let named: Vec<(String, &TableDocument)> = named.collect();
+    let named = tables.iter().filter_map(|table| Some((alias_of(sql, table)?, table)));
+    let named: Vec<(&str, &TableDocument)> = named.collect();
     let others = named.iter().flat_map(|(_, table)| &table.columns);
     let other = only_best(others.filter_map(likeness))?;
     let (alias, _) = named
         .into_iter()
         .find(|(_, table)| table.columns.iter().any(|it| std::ptr::eq(it, other)))?;
-    Some((alias, other))
+    Some((alias.to_owned(), other))
 }
 
 /// The column of the highest score; `None` where two have it.
@@ -201,25 +203,48 @@ pub fn called<'a>(
     aliases.next_back().or_else(|| of_name(qualifier))
 }
 
-/// What a query with these words calls a relation; `None` where it does not name it, or names it twice.
-pub fn alias_of(words: &[String], table: &TableDocument) -> Option<String> {
-    let name = table.bare.to_lowercase();
-    let mut named = (0..words.len()).filter(|at| words[*at] == name);
+/// What a query calls a relation, as it writes that; `None` where it takes no rows of it, or twice. A name before a stop
+/// is that of a column's table.
+pub fn alias_of<'a>(sql: &'a str, table: &TableDocument) -> Option<&'a str> {
+    let (name, words) = (table.bare.to_lowercase(), words(sql));
+    let places: Vec<Range<usize>> = word_places(sql).collect();
+    let is_qualifier =
+        |end: usize| sql[end..].trim_start_matches('"').trim_start().starts_with('.');
+    let mut named =
+        (0..places.len()).filter(|at| words[*at] == name && !is_qualifier(places[*at].end));
     let (at, other) = (named.next()?, named.next());
-    let behind = |many: usize| words.get(at + many).map_or("", String::as_str);
-    let alias = match (behind(1), behind(2)) {
-        ("as", alias) => alias,
-        (next, _) if BEHIND_NAMES.contains(&next) => &name,
-        (alias, _) => alias,
+    let alias = match words.get(at + 1).map_or("", String::as_str) {
+        "as" => at + 2,
+        next if BEHIND_NAMES.contains(&next) => at,
+        _ => at + 1,
     };
-    other.is_none().then(|| alias.to_owned())
+    let place = places.get(alias).filter(|_| other.is_none())?;
+    written(sql, place.start)
+}
+
+/// The name that has a word at byte `start`, with its quotes.
+fn written(sql: &str, start: usize) -> Option<&str> {
+    let is_quoted = sql[..start].matches('"').count() % 2 == 1;
+    let begin = if is_quoted { sql[..start].rfind('"')? } else { start };
+    Some(&sql[begin..begin + name_length(&sql[begin..])?])
 }
 
 /// The words of a query, in lower case, and an empty one behind the last.
 pub fn words(sql: &str) -> Vec<String> {
+    bare_words(sql).chain([""]).map(str::to_lowercase).collect()
+}
+
+/// The bytes of the words of a query.
+fn word_places(sql: &str) -> impl Iterator<Item = Range<usize>> {
+    bare_words(sql).map(|word| {
+        let start = word.as_ptr().addr() - sql.as_ptr().addr();
+        start..start + word.len()
+    })
+}
+
+fn bare_words(sql: &str) -> impl Iterator<Item = &str> {
     let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
-    let words = sql.split(|c| !is_part(c)).filter(|word| !word.is_empty());
-    words.chain([""]).map(str::to_lowercase).collect()
+    sql.split(move |c| !is_part(c)).filter(|word| !word.is_empty())
 }
 
 #[cfg(test)]
@@ -273,14 +298,37 @@ mod tests {
     fn a_relation_is_called_by_its_alias_or_its_name() {
         let shop = shop();
         let check = |sql: &str, expected: Option<&str>| {
-            assert_eq!(alias_of(&words(sql), &shop[0]).as_deref(), expected, "{sql}");
+            assert_eq!(alias_of(sql, &shop[0]), expected, "{sql}");
         };
         check("FROM orders AS o JOIN customers", Some("o"));
         check("FROM orders o", Some("o"));
-        check("FROM shop.Orders JOIN customers", Some("orders"));
+        check("FROM shop.Orders JOIN customers", Some("Orders"));
         check("FROM orders", Some("orders"));
         check("FROM orders a, orders b", None);
+        check("FROM orders AS", None);
         check("FROM customers", None);
+    }
+
+    #[test]
+    fn a_name_in_quotes_keeps_them_and_its_case() {
+        let mut shop = shop();
+        shop[0].bare = "Orders".to_owned();
+        let check = |sql: &str, expected: Option<&str>| {
+            assert_eq!(alias_of(sql, &shop[0]), expected, "{sql}");
+        };
+        check("FROM \"Orders\" JOIN customers", Some("\"Orders\""));
+        check("FROM shop.\"Orders\"", Some("\"Orders\""));
+        check("FROM \"Orders\" AS \"The O\"", Some("\"The O\""));
+        check("FROM \"Orders\" \"a\"\"B\"", Some("\"a\"\"B\""));
+        check("FROM \"Orders\"o", Some("o"));
+        let substituted = |sql: &str| {
+            substitute(sql, "c", "ord_custmer", &shop)
+                .map(|(alias, it)| format!("{alias}.{}", it.name))
+        };
+        assert_eq!(
+            substituted("FROM \"Orders\" JOIN customers c ON true").as_deref(),
+            Some("\"Orders\".ord_customer")
+        );
     }
 
     #[test]

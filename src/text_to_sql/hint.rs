@@ -85,7 +85,7 @@ fn substitute(sql: &str, start: usize, tables: &[TableDocument]) -> Option<(usiz
     let length = reference::length(&sql[start..])?;
     let (qualifier, name) = sql[start..start + length].rsplit_once('.')?;
     let (alias, column) = columns::substitute(sql, &bare(qualifier), &bare(name), tables)?;
-    let is_own = alias == bare(qualifier);
+    let is_own = bare(&alias) == bare(qualifier);
     let text = format!("{}.{}", if is_own { qualifier } else { &alias }, column.name);
     is_possible(sql, (start, length), &text).then_some((length, text))
 }

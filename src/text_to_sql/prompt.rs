@@ -10,6 +10,7 @@ use super::reply::ReplyForm;
 use super::table::tokens;
 use crate::error::Result;
 use crate::prompt::messages::{self, Message, PromptSource};
+use crate::prompt::place;
 use crate::prompt::template::{Template, Value};
 
 /// Most tokens of all verified pairs in a prompt.
@@ -105,7 +106,7 @@ pub fn messages(template: &Template, material: SqlMaterial<'_>) -> Result<Vec<Me
         ("frame", Value::Text(messages::frame(&mark))),
         ("today", Value::Text(today.to_owned())),
     ];
-    template.render(&values, &["question", "tables"])
+    template.render(&values, place::SQL.needed)
 }
 
 /// An error where a query cannot be asked for in the words of `template`.

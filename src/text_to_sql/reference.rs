@@ -30,7 +30,9 @@ pub fn length(text: &str) -> Option<usize> {
     }
 }
 
-fn name_length(text: &str) -> Option<usize> {
+/// The bytes of the name at the beginning of `text`, its quotes among them; `None` where there is none.
+#[must_use]
+pub fn name_length(text: &str) -> Option<usize> {
     if let Some(quoted) = text.strip_prefix('"') {
         let mut rest = quoted.char_indices();
         while let Some((at, c)) = rest.next() {

@@ -13,6 +13,7 @@ use std::collections::HashMap;
 
 use super::support::{SupportSignals, is_negation};
 use super::vocabulary::shared_letters;
+use crate::text::number::{digits, is_same_number};
 use crate::text::words::{Word, credit, is_function_word};
 
 /// Part of a claim's other words that the evidence must have.
@@ -86,8 +87,9 @@ fn is_another(ours: &[Word], theirs: &[Word], is_new: &dyn Fn(&Word) -> bool) ->
 
 /// Whether both are one number in different writing, such as "9000" and "9,000".
 fn is_written_otherwise(one: &Word, other: &Word) -> bool {
-    let digits = |word: &Word| word.folded.chars().filter(char::is_ascii_digit).collect::<String>();
-    one.is_number && other.is_number && digits(one) == digits(other)
+    let (number, other_number) = (&one.folded, &other.folded);
+    let is_same = || is_same_number(number, other_number) || digits(number) == digits(other_number);
+    one.is_number && other.is_number && is_same()
 }
 
 /// "US" and "United States".
@@ -160,4 +162,22 @@ fn gaps(
     let starts = std::iter::once((0, 0)).chain(shared.iter().map(|(i, j)| (i + 1, j + 1)));
     let ends = shared.iter().copied().chain(std::iter::once((ours, theirs)));
     starts.zip(ends).map(|((i, j), (i_end, j_end))| (i..i_end, j..j_end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::words::words;
+
+    #[test]
+    fn a_number_that_is_written_otherwise_is_no_other() {
+        let is_same =
+            |one: &str, other: &str| is_written_otherwise(&words(one)[0], &words(other)[0]);
+        for (one, other) in [("9000", "9,000.00"), ("1.250,00", "1,250"), ("१२", "12")] {
+            assert!(is_same(one, other), "{one} {other}");
+        }
+        for (one, other) in [("9000", "9001"), ("nine", "9"), ("1.5", "1.6")] {
+            assert!(!is_same(one, other), "{one} {other}");
+        }
+    }
 }

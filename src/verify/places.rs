@@ -12,7 +12,8 @@
 use std::collections::{HashMap, HashSet};
 use std::mem::take;
 
-use super::vocabulary::{Vocabulary, digits};
+use super::vocabulary::Vocabulary;
+use crate::text::number::digits;
 use crate::text::words::{Word, beginnings};
 
 /// Windows by the beginnings of their words.
@@ -199,6 +200,16 @@ mod tests {
         match as_written(word) {
             0.0 if digits.len() > 1 => as_written(&digits),
             credit => credit,
+        }
+    }
+
+    #[test]
+    fn a_number_is_found_however_its_digits_are_grouped() {
+        let (mut vocabulary, mut places) = (Vocabulary::default(), WindowStarts::default());
+        let number = vocabulary.add("9,000.00");
+        places.add(0, number, &vocabulary);
+        for (word, expected) in [("9000", 1.0), ("9.000,00", 1.0), ("8000", 0.0), ("90", 0.0)] {
+            assert_eq!(places.credit(0, &Sought::of(word, &vocabulary)), expected, "{word}");
         }
     }
 

@@ -9,6 +9,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use crate::text::number::digits;
 use crate::text::words::beginnings;
 
 /// Letters by which words are told apart where their order counts.
@@ -42,7 +43,7 @@ pub(super) struct VocabularyEntry {
     pub letters: u32,
     /// Numbers of the beginnings by which it is like others.
     pub beginnings: Box<[u32]>,
-    /// The word of its digits alone, if that is another: "9,000" is found as "9000" too.
+    /// The word of its digits alone, if that is another: "9,000" and "9,000.00" are found as "9000" too.
     pub digits: Option<u32>,
 }
 
@@ -116,9 +117,4 @@ pub(super) fn shared_letters(word: &str) -> &str {
 /// The first `letters` of a word, or all of them.
 fn first(word: &str, letters: usize) -> &str {
     word.char_indices().nth(letters).map_or(word, |(at, _)| &word[..at])
-}
-
-/// The digits of a word.
-pub(super) fn digits(word: &str) -> String {
-    word.chars().filter(char::is_ascii_digit).collect()
 }

@@ -21,6 +21,7 @@ use serde::{Deserialize, Serialize};
 use super::options::MethodSettings;
 use crate::error::{Error, ErrorKind, Result};
 use crate::text::format::TextFormat;
+use crate::text::line::with_line_feeds;
 pub(super) use code::plan_by_layout;
 pub use page::FORM_FEED;
 
@@ -168,9 +169,9 @@ impl ChunkingMethod {
         )
     }
 
-    /// The places where `document` may be cut.
+    /// The places where `document` may be cut. To the parsers behind it, a carriage return alone ends no line.
     pub(super) fn plan(self, document: &str, settings: &MethodSettings) -> CutPlan {
-        (self.info().plan)(document, settings)
+        (self.info().plan)(&with_line_feeds(document), settings)
     }
 
     /// Its entry in [`CHUNKING_METHODS`], which has the order of the variants.

@@ -195,6 +195,7 @@ impl WaitingCall<'_> {
                         completion_tokens: Some(completion_tokens),
                         attempts: 1,
                         tools: None,
+                        withheld: Default::default(),
                     }));
                 }
                 Ok(LocalModelReply::Failed { error, .. }) => return Err(error),
