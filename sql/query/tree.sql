@@ -131,6 +131,15 @@ FROM {chunk_table} AS c
 WHERE c.content_hash = ANY ($1)
 ORDER BY c.content_hash, c.chunk_id
 
+-- name: fenced
+-- The chunks of a document, in order: hash, first character, and the text of those that have fences of code. $1: the first
+-- of them.
+SELECT n.content_hash, n.start_char, CASE WHEN n.content ~ '```|~~~' THEN n.content END
+FROM {chunk_table} AS c
+JOIN {chunk_table} AS n ON {same_document}
+WHERE c.chunk_id = $1 AND c.chunk_no = 0
+ORDER BY n.chunk_no
+
 -- name: sentences
 -- What summaries quote: the node, the place of the chunk in its leaves, from 1, where the sentence stands in that
 -- chunk, and the sentence. $1: hashes of nodes.
@@ -291,12 +300,50 @@ FROM reached AS r
 ORDER BY r.similarity DESC, r.node_hash
 LIMIT $2
 
+-- name: by_hash
+-- As `above_found`, but some nodes, also those that no search finds, whose similarity may be NULL.
+-- $1: the question's vector, $2: hashes of nodes, $3: the filter's values.
+SELECT t.node_hash, t.content, 1 OPERATOR(pg_catalog.-) (t.embedding OPERATOR({vector}.<=>) $1) AS similarity, t.documents
+FROM {tree} AS t
+WHERE t.node_hash OPERATOR(pg_catalog.=) ANY ($2) AND t.content IS NOT NULL AND {seen}
+ORDER BY t.node_hash
+
+-- name: named
+-- The first chunks of rows that have one of some keys. $1: the keys.
+SELECT c.chunk_id
+FROM {chunk_table} AS c
+WHERE c.{key} OPERATOR(pg_catalog.=) ANY ($1) AND c.chunk_no OPERATOR(pg_catalog.=) 0
+ORDER BY c.chunk_id
+LIMIT 3
+
+-- name: section
+-- The chunks of the row of a chunk that stand under a heading, in order, and whether all of its chunks do, of those that the
+-- caller sees and the filter lets pass. $1: the chunk, $2: the path of the heading, or nothing, under which all stand, $3: the
+-- filter's values, $4: how many at most.
+SELECT s.chunk_id, s.is_whole
+FROM (SELECT v.chunk_id, v.chunk_no, u.is_under, pg_catalog.bool_and(u.is_under) OVER () AS is_whole
+      FROM {view} AS h
+      JOIN {view} AS v ON {same_row}
+      CROSS JOIN LATERAL (SELECT coalesce($2 OPERATOR(pg_catalog.=) '' OR v.heading OPERATOR(pg_catalog.=) $2
+                                          OR pg_catalog.starts_with(v.heading, $2 OPERATOR(pg_catalog.||) ' > '), false) AS is_under) AS u
+      WHERE h.chunk_id OPERATOR(pg_catalog.=) $1 AND {filter}) AS s
+WHERE s.is_under
+ORDER BY s.chunk_no
+LIMIT $4
+
 -- name: quoted
 -- The chunks that summaries quote, each with the nearest to the question first: node, row, chunk, its number, where it
--- stands, and its text. $1: the question's vector, $2: hashes of nodes, $3: the filter's values.
-SELECT t.node_hash, v.source_key, v.chunk_id, v.chunk_no, v.start_char, v.end_char, v.content
+-- stands, its text, and of its sentences the places among those of the summary, the first characters and those behind the
+-- last. $1: the question's vector, $2: hashes of nodes, $3: the filter's values.
+SELECT t.node_hash, v.source_key, v.chunk_id, v.chunk_no, v.start_char, v.end_char, v.content, q.numbers, q.starts, q.ends
 FROM {tree} AS t
-CROSS JOIN LATERAL (SELECT DISTINCT t.leaves[s.leaf] AS hash FROM pg_catalog.unnest(t.span_leaves) AS s (leaf)) AS q
+CROSS JOIN LATERAL (
+    SELECT s.hash, pg_catalog.array_agg(s.no ORDER BY s.no) AS numbers, pg_catalog.array_agg(s.start_char ORDER BY s.no) AS starts,
+           pg_catalog.array_agg(s.end_char ORDER BY s.no) AS ends
+    FROM (SELECT t.leaves[u.leaf] AS hash, u.start_char, u.end_char, u.no
+          FROM ROWS FROM (pg_catalog.unnest(t.span_leaves), pg_catalog.unnest(t.span_starts),
+                          pg_catalog.unnest(t.span_ends)) WITH ORDINALITY AS u (leaf, start_char, end_char, no)) AS s
+    GROUP BY s.hash) AS q
 CROSS JOIN LATERAL (
     SELECT {source_key} AS source_key, v.chunk_id, v.chunk_no, v.start_char, v.end_char, v.content,
            v.embedding OPERATOR({vector}.<=>) $1 AS distance

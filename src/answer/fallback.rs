@@ -11,7 +11,7 @@
 use std::fmt;
 
 use serde::Deserialize;
-use serde::de::{Deserializer, Error as _, SeqAccess, Visitor};
+use serde::de::{Deserializer, SeqAccess, Visitor};
 
 use crate::error::{Error, Result};
 
@@ -69,11 +69,8 @@ impl<'de> Visitor<'de> for NameOrNames {
         mut names: A,
     ) -> std::result::Result<FallbackPipelines, A::Error> {
         let mut all = Vec::new();
-        while let Some(name) = names.next_element::<serde_json::Value>()? {
-            match name {
-                serde_json::Value::String(name) => all.push(name),
-                other => return Err(A::Error::custom(format_args!("{other} is no name"))),
-            }
+        while let Some(name) = names.next_element()? {
+            all.push(name);
         }
         Ok(FallbackPipelines(all))
     }
@@ -149,7 +146,8 @@ mod tests {
             assert_eq!(read.and_then(|it| it.check()).unwrap_err().message(), message);
         };
         check(json!(3), "option \"answer.fallback\" must be a name or an array of names, not 3");
-        check(json!(["faq", 3]), "option \"answer.fallback\": 3 is no name");
+        check(json!(["faq", 3]), "option \"answer.fallback[1]\" must be a string, not 3");
+        check(json!([null]), "option \"answer.fallback[0]\" must be a string, not null");
         check(json!([" "]), "option \"answer.fallback\" names a pipeline \"\"");
         check(
             json!(["a", "b", "c", "d", "e", "f", "g", "h", "i"]),

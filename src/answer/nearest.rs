@@ -10,8 +10,9 @@
 
 use serde_json::Value;
 
+use super::refusal::spoken;
 use crate::source::Source;
-use crate::text::language::{NaturalLanguage, is_function_word, language};
+use crate::text::language::{NaturalLanguage, is_function_word};
 use crate::text::marker::without_markers;
 use crate::text::sentence::sentences;
 use crate::text::words::{Word, credit, terms, words};
@@ -36,7 +37,7 @@ const TITLES: [&str; 4] = ["title", "name", "subject", "headline"];
 /// source, if the options say one.
 #[must_use]
 pub fn nearest_topics(question: &str, sources: &[&Source], column: Option<&str>) -> Option<String> {
-    let spoken = language(question).unwrap_or(NaturalLanguage::English);
+    let spoken = spoken(question, sources.first().copied());
     let mut asked = terms(&words(question));
     asked.retain(|term| !is_function_word(spoken, &term.folded));
     let near = sources.iter().filter(|source| is_near(source, &asked));
@@ -106,25 +107,39 @@ fn shortened(text: &str) -> String {
 fn in_language(language: NaturalLanguage, subjects: &[String]) -> String {
     let (frame, joint, end) = match language {
         NaturalLanguage::Arabic => ("أقرب المواضيع: ", "؛ ", "."),
+        NaturalLanguage::Bulgarian => ("Най-близки теми: ", "; ", "."),
+        NaturalLanguage::Catalan => ("Temes més propers: ", "; ", "."),
         NaturalLanguage::Chinese => ("最接近的主题：", "；", "。"),
+        NaturalLanguage::Croatian => ("Najbliže teme: ", "; ", "."),
+        NaturalLanguage::Czech => ("Nejbližší témata: ", "; ", "."),
         NaturalLanguage::Danish => ("Nærmeste emner: ", "; ", "."),
         NaturalLanguage::Dutch => ("Wat er het dichtst bij komt: ", "; ", "."),
         NaturalLanguage::English => ("Nearest topics: ", "; ", "."),
+        NaturalLanguage::Estonian => ("Lähimad teemad: ", "; ", "."),
+        NaturalLanguage::Finnish => ("Lähimmät aiheet: ", "; ", "."),
         NaturalLanguage::French => ("Sujets les plus proches : ", " ; ", "."),
         NaturalLanguage::German => ("Am nächsten kommen: ", "; ", "."),
         NaturalLanguage::Greek => ("Πλησιέστερα θέματα: ", "· ", "."),
+        NaturalLanguage::Hebrew => ("הנושאים הקרובים ביותר: ", "; ", "."),
         NaturalLanguage::Hindi => ("निकटतम विषय: ", "; ", "।"),
+        NaturalLanguage::Hungarian => ("A legközelebbi témák: ", "; ", "."),
+        NaturalLanguage::Indonesian => ("Topik terdekat: ", "; ", "."),
         NaturalLanguage::Italian => ("Argomenti più vicini: ", "; ", "."),
         NaturalLanguage::Japanese => ("最も近い項目：", "；", "。"),
         NaturalLanguage::Korean => ("가장 가까운 항목: ", "; ", "."),
+        NaturalLanguage::Lithuanian => ("Artimiausios temos: ", "; ", "."),
         NaturalLanguage::Norwegian => ("Nærmeste emner: ", "; ", "."),
         NaturalLanguage::Polish => ("Najbliższe tematy: ", "; ", "."),
         NaturalLanguage::Portuguese => ("Assuntos mais próximos: ", "; ", "."),
+        NaturalLanguage::Romanian => ("Cele mai apropiate subiecte: ", "; ", "."),
         NaturalLanguage::Russian => ("Ближайшие темы: ", "; ", "."),
+        NaturalLanguage::Serbian => ("Најближе теме: ", "; ", "."),
         NaturalLanguage::Spanish => ("Temas más cercanos: ", "; ", "."),
         NaturalLanguage::Swedish => ("Närmaste ämnen: ", "; ", "."),
+        NaturalLanguage::Thai => ("หัวข้อที่ใกล้เคียงที่สุด: ", "; ", ""),
         NaturalLanguage::Turkish => ("En yakın konular: ", "; ", "."),
         NaturalLanguage::Ukrainian => ("Найближчі теми: ", "; ", "."),
+        NaturalLanguage::Vietnamese => ("Chủ đề gần nhất: ", "; ", "."),
     };
     let listed = subjects.join(joint);
     let ends = listed.ends_with(['.', '!', '?', '\u{2026}', '。', '।']);

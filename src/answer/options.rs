@@ -92,7 +92,7 @@ pub struct AnswerOptions {
     pub fallback: FallbackPipelines,
     /// Which answers are given again.
     pub cache: Option<AnswerCache>,
-    /// Cosine from which on two questions may mean the same.
+    /// Cosine from which on two questions in the same words mean the same.
     pub cache_similarity: Option<f32>,
     /// The ID of the conversation that the question is part of.
     pub conversation: Option<String>,

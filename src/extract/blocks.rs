@@ -8,11 +8,16 @@
 //! no Markdown parser: it looks at one line at a time and reads plain text as paragraphs.
 //! What it takes for markup never loses text, it only decides what may stand as evidence: front matter, comments and
 //! scripts before the text do not.
-//! Tables have outer bars, or at least a rule with bars under the names of their columns.
+//! Tables have outer bars, or at least a rule with bars under the names of their columns; `plain_table` finds others. A line with
+//! the sign of a quotation begins one, with or without a blank line before it.
 
 use std::ops::Range;
 
+use super::cell::CellBoundary;
 use super::directive::is_directive;
+use super::plain_table::with_tables;
+use super::quotation::{compares, depth};
+use crate::text::line::line_ranges;
 use crate::text::preamble::Preamble;
 
 /// What a stretch of lines is.
@@ -41,6 +46,15 @@ pub(super) struct TextBlock {
     pub kind: BlockKind,
     /// The number of an item ("2."), or the language of code, where there is one.
     pub label: Option<Range<usize>>,
+    /// What parts the cells of a row or of the header.
+    pub cells: CellBoundary,
+}
+
+impl TextBlock {
+    /// A block without a label.
+    pub fn new(range: Range<usize>, kind: BlockKind) -> TextBlock {
+        TextBlock { range, kind, label: None, cells: CellBoundary::Bar }
+    }
 }
 
 /// Cuts `content` into blocks, in order.
@@ -50,10 +64,10 @@ pub(super) fn blocks(content: &str) -> Vec<TextBlock> {
     if begins_in_code(&content[text..]) {
         layout.fence = Some(0..0);
     }
-    for line in lines(&content[text..]) {
+    for line in line_ranges(&content[text..]) {
         layout.add(content, text + line.start..text + line.end);
     }
-    layout.done
+    with_tables(content, &layout.done)
 }
 
 /// Whether `content` was cut out of a page within a block of code, so that its first fence ends that.
@@ -61,7 +75,7 @@ pub(super) fn blocks(content: &str) -> Vec<TextBlock> {
 /// Such a fence names no language and has code above it and nothing right below it. The fences are then no pairs, or the
 /// last one begins code that was cut, too.
 fn begins_in_code(content: &str) -> bool {
-    let lines: Vec<&str> = content.lines().map(str::trim).collect();
+    let lines: Vec<&str> = line_ranges(content).map(|line| content[line].trim()).collect();
     let is_fence = |line: &&str| line.starts_with("```") || line.starts_with("~~~");
     let fences: Vec<usize> = (0..lines.len()).filter(|at| is_fence(&lines[*at])).collect();
     let (Some(&first), Some(&last)) = (fences.first(), fences.last()) else { return false };
@@ -103,10 +117,13 @@ struct Layout {
     rows: usize,
     /// Whether its rows have no outer bars.
     in_open_table: bool,
+    /// How many signs of a quotation stand before the last line.
+    depth: usize,
 }
 
 impl Layout {
     fn add(&mut self, content: &str, line: Range<usize>) {
+        self.quote(content, &line);
         match (classify(content, line.clone()), self.fence.clone()) {
             (BlockLine::Fence(_), Some(_)) => self.end_fence(None),
             (BlockLine::Blank, Some(_)) if trim(content, line.clone()).is_empty() => {}
@@ -134,6 +151,19 @@ impl Layout {
         }
     }
 
+    /// Ends a paragraph where a quotation begins. It ends where that ends, too, but for a line in small letters, which Markdown lets go
+    /// on without the sign.
+    fn quote(&mut self, content: &str, line: &Range<usize>) {
+        let text = &content[line.clone()];
+        let before = std::mem::replace(&mut self.depth, depth(text));
+        let Some(last) = self.done.last() else { return };
+        let begins = self.depth > before && !compares(&content[last.range.clone()], text);
+        let ends = self.depth < before && !text.trim_start().starts_with(char::is_lowercase);
+        if (begins || ends) && self.fence.is_none() && last.kind == BlockKind::Prose {
+            self.open = false;
+        }
+    }
+
     fn end_fence(&mut self, next: Option<Range<usize>>) {
         (self.fence, self.open, self.rows, self.in_open_table) = (next, false, 0, false);
     }
@@ -143,7 +173,7 @@ impl Layout {
         self.rows = if kind == BlockKind::Row { self.rows + 1 } else { 0 };
         self.in_open_table &= kind == BlockKind::Row;
         if !range.is_empty() {
-            self.done.push(TextBlock { range, kind, label });
+            self.done.push(TextBlock { label, ..TextBlock::new(range, kind) });
         }
     }
 
@@ -162,8 +192,8 @@ impl Layout {
             let is_text = self.open && last.kind == BlockKind::Prose;
             let text = &content[last.range.clone()];
             let has_columns =
-                rule.contains(['|', '+']) && text.contains('|') && !text.contains('\n');
-            if self.rows == 1 || is_text && has_columns {
+                || rule.contains(['|', '+']) && text.contains('|') && !text.contains(['\n', '\r']);
+            if self.rows == 1 || is_text && has_columns() {
                 (self.in_open_table, self.rows) = (is_text, 2);
                 last.kind = BlockKind::Columns;
             } else if is_text {
@@ -172,16 +202,6 @@ impl Layout {
         }
         self.open = false;
     }
-}
-
-/// The lines of `content` as byte ranges, without their ends.
-fn lines(content: &str) -> impl Iterator<Item = Range<usize>> {
-    let mut start = 0;
-    content.split_inclusive('\n').map(move |line| {
-        let range = start..start + line.trim_end_matches(['\n', '\r']).len();
-        start += line.len();
-        range
-    })
 }
 
 /// Says what one line is.

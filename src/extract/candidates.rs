@@ -12,18 +12,23 @@ use super::answer_type::{AnswerType, asked, is_version};
 use super::beside::{apart, asks_what_is_done, is_told_by_words, leave_references};
 use super::definition::{Definiendum, DefinitionWording};
 use super::enumeration::{is_asked_for, wants_one_item};
-use super::identifier::{AskedNames, LackedName};
+use super::headline::Headline;
+use super::identifier::{AskedNames, LackedName, has_word};
 use super::markup::plain;
 use super::reference::asks_where;
 use super::shared_lead::SharedLead;
+use super::talk::ChatStart;
 use super::term_places::{TermPlaces, closeness};
 use super::terms::{QuestionWords, compared, term_credit};
 use super::turn::asks_what_to_do;
 use super::unit::Unit;
 use super::units::units;
+use super::when::{tells_date, tells_when};
 use super::{ExtractPassage, asked_name};
 use crate::embed::reader::SpanScores;
+use crate::text::capitals::without_capitals;
 use crate::text::language::NaturalLanguage;
+use crate::text::other_language::AskedLanguage;
 use crate::text::phrase::Phrases;
 use crate::text::preamble::Preamble;
 use crate::text::words::{Word, words};
@@ -31,7 +36,7 @@ use crate::text::words::{Word, words};
 /// A question and its words.
 #[derive(Debug)]
 pub(super) struct ParsedQuestion {
-    /// The question as it was asked.
+    /// The question as it was asked, but for capitals where it is in capitals.
     pub text: String,
     /// All its words, the first `MOST_WORDS` of them.
     pub words: Vec<Word>,
@@ -58,6 +63,8 @@ pub(super) struct ParsedQuestion {
 impl ParsedQuestion {
     /// Reads the words of `text`.
     pub fn read(text: &str) -> ParsedQuestion {
+        let text = without_capitals(text);
+        let text = &*text;
         let QuestionWords { words, terms, term_of, asks } = QuestionWords::read(text, MOST_WORDS);
         let asked = asked(&words);
         let definiendum = Definiendum::asked(text);
@@ -92,6 +99,13 @@ impl ParsedQuestion {
             true => all.into_iter().flat_map(|unit| apart(unit, content)).collect(),
             false => all,
         }
+    }
+
+    /// Whether `text`, which has the `words`, holds the kind of thing that is asked for, and the question does not; `None` where anything
+    /// would do.
+    pub fn is_fitted_by(&self, text: &str, words: &[Word]) -> Option<bool> {
+        let is_held = self.asked.is_held_by(words, &self.words)?;
+        Some(is_held || self.asked == AnswerType::Time && tells_when(text, &self.text))
     }
 
     /// Whether the question `other` asks the same, which holds the terms of this one at `places`: it holds all of them and no others,
@@ -173,7 +187,7 @@ pub(super) struct UnitCandidate {
     /// name of the option that it is about.
     pub is_headed: bool,
     /// What it stands under, as far as it may be shown with that.
-    pub headline: Option<Range<usize>>,
+    pub headline: Option<Headline>,
     /// By what it only announces what comes next, which is no part of it; `None` where it says something itself.
     pub announcement: Option<AnnouncedBy>,
     /// The name of a program that it lacks and another has: it is about something else, or does not say which.
@@ -219,6 +233,9 @@ pub(super) struct Candidates<'a> {
     pub of_passage: Vec<Range<usize>>,
     /// For each passage and term, the best credit of its candidates and its heading.
     pub passage_credits: Vec<Vec<f32>>,
+    /// For each passage, whether it is certainly in another language than the question, and shares no words with it however
+    /// well it answers.
+    pub are_foreign: Vec<bool>,
 }
 
 impl<'a> Candidates<'a> {
@@ -232,8 +249,9 @@ impl<'a> Candidates<'a> {
         for (index, passage) in passages.iter().enumerate() {
             let start = all.len();
             let mut best = heading_credits(question, passage);
+            let is_whole = |start: ChatStart| start == ChatStart::Section || passage.is_beginning;
             let asks_others =
-                |unit: &Unit| unit.opens_talk && passage.is_beginning && question.wants_reply;
+                |unit: &Unit| question.wants_reply && unit.opens_talk.is_some_and(is_whole);
             let of_chunk = |unit: &Unit| unit.range().end > passage.lead && !asks_others(unit);
             let mut is_first = passage.is_beginning;
             // The list that was read last, and whether it is what is asked for: its items follow each other.
@@ -281,7 +299,12 @@ impl<'a> Candidates<'a> {
             passage_credits.push(best);
         }
         asked_name::judge(&mut all, passages, &question.words, &question.text);
-        Candidates { question, all, of_passage, passage_credits }
+        let language = AskedLanguage::of(&question.text);
+        let is_foreign = |it: &ExtractPassage| {
+            language.is_certainly_not_of(it.content.get(it.lead..).unwrap_or_default())
+        };
+        let are_foreign = passages.iter().map(is_foreign).collect();
+        Candidates { question, all, of_passage, passage_credits, are_foreign }
     }
 
     /// Takes back what a reader doubts by its scores of each candidate: that a sentence defines the thing without its name, where it
@@ -336,11 +359,11 @@ impl UnitCandidate {
             return;
         }
         let shown = self.unit.shown(content);
-        let is_nameless = |name: &String| !shown.to_lowercase().contains(name.as_str());
+        let is_nameless = |name: &String| !has_word(&shown.to_lowercase(), name);
         self.is_headed = above.name.as_ref().is_some_and(is_nameless);
-        let shown = words(&shown);
-        let is_missing = |kind: AnswerType| kind.is_held_by(&shown, &question.words) == Some(false);
-        if above.has_when && is_missing(AnswerType::Time)
+        let held = words(&shown);
+        let is_missing = |kind: AnswerType| kind.is_held_by(&held, &question.words) == Some(false);
+        if above.has_when && is_missing(AnswerType::Time) && !tells_date(&shown, &question.text)
             || above.has_version && is_missing(AnswerType::Number)
         {
             self.is_headed = true;
@@ -374,6 +397,7 @@ impl UnitCandidate {
         let places: Vec<TermPlaces> =
             question.terms.iter().map(|term| TermPlaces::of(term, &compared)).collect();
         let announcement = unit.announcement(source.content).filter(|_| unit.list.is_none());
+        let fits = question.is_fitted_by(said, &words);
         UnitCandidate {
             passage,
             announcement,
@@ -381,7 +405,7 @@ impl UnitCandidate {
             reading,
             credits: places.iter().map(|places| places.credit).collect(),
             closeness: closeness(&places),
-            fits: question.asked.is_held_by(&words, &question.words),
+            fits,
             is_headed: false,
             headline: None,
             lacked_name: None,

@@ -10,10 +10,10 @@
 //! reader says that it hardly answers or that it has not read, and a sentence that takes up what another said only with that. An item of a numbered list brings the list.
 
 use std::cmp::Reverse;
-use std::ops::Range;
 
 use super::antecedent::{Antecedent, antecedent};
 use super::candidates::{Candidates, UnitCandidate};
+use super::headline::Headline;
 use super::part::{PartKind, UnitPart};
 use super::repetition::is_repeated;
 use super::unit::Unit;
@@ -44,7 +44,7 @@ pub(super) struct ChosenUnit<'a> {
     /// Whether the heading that it stands under is shown before it, as that says what is asked for.
     pub is_headed: bool,
     /// That heading, or the one above it that says so.
-    pub headline: Option<&'a Range<usize>>,
+    pub headline: Option<&'a Headline>,
     /// Indexes of the candidates that it stands for.
     pub first: usize,
     /// The last of them.
@@ -65,7 +65,7 @@ impl<'a> ChosenUnit<'a> {
     /// Whether what it stands under is what it begins with, as it would say too little alone.
     pub fn begins_with_headline(&self) -> bool {
         let first = self.unit.parts.first().map(|it| &it.range);
-        first.is_some() && first == self.headline
+        matches!(self.headline, Some(Headline::InText(range)) if first == Some(range))
     }
 }
 

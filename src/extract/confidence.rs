@@ -19,6 +19,12 @@ use crate::embed::calibration::{Calibration, joined};
 use crate::embed::reader::{SpanScores, log_sum};
 use crate::text::words::Word;
 
+/// Part of the terms that a piece in another language lacks at most. It shares no words with the question, which says neither
+/// that it answers nor that it does not. Of 56 questions in English about short texts in seven other languages, the
+/// default model and its reader have 38 answered where all terms count as missing, 43 where half of them do, and 47 where
+/// none does; of as many that the texts don't answer, 1, 7 and 13.
+const UNKNOWN: f32 = 0.5;
+
 /// Pieces that are imagined beside those found, as far below the best as usual: the weights were
 /// fitted to some thirty pieces, and among one or two the best can't stand out.
 const IMAGINED: f32 = 4.0;
@@ -107,10 +113,18 @@ impl ConfidenceSignals {
         let of_reader = calibration.reader.as_ref().filter(|_| is_read).map(|it| it.gaps);
         let gaps = of_reader.unwrap_or(calibration.gaps);
         let best = best_first(scores)[0];
-        let held = &candidates.passage_credits[candidates.all[best].passage];
-        let missing = |counts: fn(&Word) -> bool| {
+        let passage = candidates.all[best].passage;
+        let held = &candidates.passage_credits[passage];
+        let missing = |counts: fn(&Word) -> bool| -> f32 {
             let terms = question.terms.iter().zip(held);
             terms.filter(|(term, _)| counts(term)).map(|(_, credit)| 1.0 - credit).sum()
+        };
+        let count = |counts: fn(&Word) -> bool| {
+            question.terms.iter().filter(|term| counts(term)).count() as f32
+        };
+        let missing_words = |counts: fn(&Word) -> bool| match candidates.are_foreign[passage] {
+            true => missing(counts).min(UNKNOWN * count(counts)),
+            false => missing(counts),
         };
         // What only says where the answer stands is no piece that this one could stand out from.
         let tells =
@@ -121,7 +135,8 @@ impl ConfidenceSignals {
         ConfidenceSignals {
             best: scores[best],
             mean: mean_of_many(scored, scores[best], gaps.mean),
-            missing_names: missing(|term| term.is_name),
+            missing_names: missing_words(|term| term.is_name),
+            // Digits are the same in every language.
             missing_numbers: missing(|term| term.is_number),
             kind_known: f32::from(question.asked != AnswerType::Anything),
             is_at_odds: is_at_odds(question, &candidates.all[best].reading),
@@ -129,7 +144,7 @@ impl ConfidenceSignals {
                 candidates,
                 similarities,
                 (scores, gaps.elsewhere),
-                missing(|_| true),
+                missing_words(|_| true),
             ),
         }
     }
@@ -197,7 +212,10 @@ impl CloserLook {
         Some(CloserLook {
             elsewhere: elsewhere.unwrap_or(scores[best] - usual_gap),
             missing_terms,
-            missing_here: missing_here(own),
+            missing_here: match candidates.are_foreign[own.passage] {
+                true => missing_here(own).min(UNKNOWN),
+                false => missing_here(own),
+            },
             misfit: f32::from(own.fits == Some(false)),
             by,
         })

@@ -15,6 +15,15 @@ use crate::text::sentence::sentences;
 /// line or a word ends.
 pub(super) const LONGEST_UNIT: usize = 800;
 
+/// Longest sentence in bytes that may end within a tag, a link or code: a sign that opens and never closes would hold
+/// together all that follows.
+const LONGEST_OPEN: usize = 2048;
+
+/// `range`, unless it is too long to be read with each of the pieces below it.
+pub(super) fn short(range: &Range<usize>) -> Option<Range<usize>> {
+    (range.len() <= LONGEST_UNIT).then(|| range.clone())
+}
+
 /// The sentences of `text`; what looks like the end of one within a tag, a link or code is none.
 pub(super) fn whole_sentences(text: &str) -> Vec<Range<usize>> {
     let mut whole: Vec<Range<usize>> = Vec::new();
@@ -38,7 +47,10 @@ pub(super) fn whole_sentences(text: &str) -> Vec<Range<usize>> {
 
 /// Where in `sentence` another one begins that only says where something is said: in a small letter, as its page is called so.
 fn reference_in(sentence: &str) -> Option<usize> {
-    let begins = |at: &usize| is_reference(&sentence[*at..], &PartKind::Sentence);
+    let begins = |at: &usize| {
+        let head = &sentence[*at..sentence.floor_char_boundary(at + LONGEST_UNIT)];
+        is_reference(head, &PartKind::Sentence)
+    };
     sentence.match_indices(". [").map(|(at, _)| at + 2).find(begins)
 }
 
@@ -49,6 +61,9 @@ fn is_link(text: &str, rest: &str) -> bool {
 
 /// Whether `text` ends within a tag, a link or code that ends in `next`.
 fn is_open(text: &str, next: &str) -> bool {
+    if text.len() > LONGEST_OPEN {
+        return false;
+    }
     let opened = |open: &str, close: char| {
         let rest = text.rfind(open).map(|at| &text[at + open.len()..]);
         rest.filter(|rest| !rest.contains(close))
@@ -84,4 +99,26 @@ pub(super) fn cut_long(content: &str, range: Range<usize>) -> Vec<Range<usize>> 
     }
     parts.push(rest);
     parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_looks_like_an_end_within_code_ends_no_sentence() {
+        let text = "Set `a.b. C` first. Then wait.";
+        let found: Vec<&str> = whole_sentences(text).into_iter().map(|it| &text[it]).collect();
+        assert_eq!(found, ["Set `a.b. C` first.", "Then wait."]);
+    }
+
+    #[test]
+    fn signs_that_never_close_hold_no_long_text_together() {
+        for (first, piece) in [("Ab ` cd. ", "Ef `` gh. "), ("Ab <a cd. ", "Ef > gh <a ij. ")] {
+            let text = first.to_string() + &piece.repeat(50_000);
+            let longest = whole_sentences(&text).into_iter().map(|it| it.len()).max();
+            let longest = longest.unwrap_or_default();
+            assert!(longest > LONGEST_UNIT && longest < 2 * LONGEST_OPEN, "{piece} {longest}");
+        }
+    }
 }

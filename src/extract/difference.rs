@@ -7,13 +7,10 @@
 //! Few manuals compare what they describe. Where none of the passages does, what both are is the answer, each as it is
 //! found for a question of its own. Questions are recognised by the words around the two things, in the languages of the table.
 
-use std::ops::Range;
-
-use unicode_segmentation::UnicodeSegmentation;
-
 use super::definition::Definiendum;
 use super::wording::quoted;
 use super::{Evidence, Extract, ExtractPassage, FoundAnswer, nothing};
+use crate::text::comparison::{ComparedThings, told_apart};
 use crate::text::language::NaturalLanguage;
 use crate::text::phrase::Phrases;
 
@@ -27,16 +24,8 @@ pub(super) struct AskedDifference {
 impl AskedDifference {
     /// The things that `question` wants to have told apart; `None` where it asks for anything else.
     pub fn asked(question: &str) -> Option<AskedDifference> {
-        let words = placed_words(question);
-        let of_language = |(asks, frames): &(&'static str, &[DifferenceFrame])| {
-            let found = frames.iter().find_map(|frame| things(&words, *frame))?;
-            Some((found, *asks))
-        };
-        let (things, asks) = FRAMES.iter().find_map(of_language)?;
-        let names = things.map(|thing| question[thing].trim());
-        let is_one_thing = names[0].to_lowercase() == names[1].to_lowercase();
-        let questions = names.map(|name| asks.replace('…', name));
-        (!is_one_thing).then_some(AskedDifference { questions })
+        let ComparedThings { names, asks } = told_apart(question)?;
+        Some(AskedDifference { questions: names.map(|name| asks.replace('…', name)) })
     }
 
     /// Both `definitions`, first that of what was named first; `None` where one of them is doubtful or is not of its thing, or
@@ -80,127 +69,6 @@ impl AskedDifference {
         self.questions.iter().all(names) && CONTRASTS.stand_in(sentence)
     }
 }
-
-/// A word in lower case, and where it stands.
-type PlacedWord = (String, Range<usize>);
-
-/// The words of a question, an elided article apart.
-fn placed_words(question: &str) -> Vec<PlacedWord> {
-    let mut words = Vec::new();
-    for (at, word) in question.unicode_word_indices().take(MOST_WORDS) {
-        let mut start = at;
-        for part in word.split_inclusive(['\'', '’']) {
-            let bare = part.trim_end_matches(['\'', '’']);
-            words.push((bare.to_lowercase(), start..start + bare.len()));
-            start += part.len();
-        }
-    }
-    words
-}
-
-/// Where the two things stand, if `words` are a question of this frame.
-fn things(
-    words: &[PlacedWord],
-    (before, between, after): DifferenceFrame,
-) -> Option<[Range<usize>; 2]> {
-    let is_there = |at: usize, phrase: &str| {
-        let mut expected = phrase.split_ascii_whitespace().enumerate();
-        expected.all(|(offset, word)| words.get(at + offset).is_some_and(|it| it.0 == word))
-    };
-    let length = |phrase: &str| phrase.split_ascii_whitespace().count();
-    let start = length(before);
-    let end = words.len().checked_sub(length(after))?;
-    let fits = is_there(0, before) && is_there(end, after);
-    let mut joints = (start + 1..end).filter(|at| fits && is_there(*at, between));
-    // Where it stands twice, one of the names has it, and nothing tells which.
-    let joint = joints.next().filter(|_| joints.next().is_none())?;
-    let (one, other) = (start..joint, joint + length(between)..end);
-    let is_name = |it: &Range<usize>| !it.is_empty() && it.len() <= LONGEST_NAME;
-    let place = |it: Range<usize>| words[it.start].1.start..words[it.end - 1].1.end;
-    (is_name(&one) && is_name(&other)).then(|| [place(one), place(other)])
-}
-
-/// Words of a question that are looked at.
-const MOST_WORDS: usize = 40;
-
-/// Words of the longest name of a thing, articles included; what is longer is a clause.
-const LONGEST_NAME: usize = 8;
-
-/// The words before, between and behind two things that are told apart.
-type DifferenceFrame = (&'static str, &'static str, &'static str);
-
-/// In each language how to ask what something is, and what stands before, between and behind two things that are told
-/// apart; of Chinese, characters. Names alone ("shrink vs push") tell no language.
-#[rustfmt::skip]
-const FRAMES: &[(&str, &[DifferenceFrame])] = &[
-    ("What is …?", &[
-        ("what is the difference between", "and", ""), ("what are the differences between", "and", ""),
-        ("what s the difference between", "and", ""), ("is there a difference between", "and", ""),
-        ("difference between", "and", ""), ("differences between", "and", ""), ("compare", "and", ""), ("compare", "with", ""),
-        ("how does", "differ from", ""), ("how do", "differ from", ""), ("how do", "and", "differ"),
-        ("how is", "different from", ""), ("how are", "different from", ""), ("how are", "and", "different"),
-    ]),
-    ("Was ist …?", &[
-        ("was ist der unterschied zwischen", "und", ""), ("was sind die unterschiede zwischen", "und", ""),
-        ("worin besteht der unterschied zwischen", "und", ""), ("welcher unterschied besteht zwischen", "und", ""),
-        ("welchen unterschied gibt es zwischen", "und", ""), ("unterschied zwischen", "und", ""),
-        ("worin unterscheidet sich", "von", ""), ("wodurch unterscheidet sich", "von", ""), ("wie unterscheidet sich", "von", ""),
-        ("worin unterscheiden sich", "und", ""), ("wodurch unterscheiden sich", "und", ""), ("wie unterscheiden sich", "und", ""),
-        ("worin unterscheiden sich", "von", ""), ("wie unterscheiden sich", "von", ""),
-    ]),
-    ("Qu'est-ce que … ?", &[
-        ("quelle est la différence entre", "et", ""), ("quelles sont les différences entre", "et", ""),
-        ("quelle différence y a t il entre", "et", ""), ("quelle différence entre", "et", ""), ("différence entre", "et", ""),
-        ("en quoi", "diffère de", ""), ("en quoi", "diffèrent de", ""), ("qu est ce qui différencie", "de", ""),
-        ("qu est ce qui distingue", "de", ""),
-    ]),
-    ("¿Qué es …?", &[
-        ("cuál es la diferencia entre", "y", ""), ("cuáles son las diferencias entre", "y", ""),
-        ("qué diferencia hay entre", "y", ""), ("cuál es la diferencia entre", "e", ""), ("diferencia entre", "y", ""),
-        ("en qué se diferencian", "y", ""), ("en qué se diferencia", "de", ""),
-    ]),
-    ("Che cos'è …?", &[
-        ("qual è la differenza tra", "e", ""), ("qual è la differenza fra", "e", ""), ("quali sono le differenze tra", "e", ""),
-        ("quali sono le differenze fra", "e", ""), ("che differenza c è tra", "e", ""), ("che differenza c è fra", "e", ""),
-        ("differenza tra", "e", ""), ("differenza fra", "e", ""),
-    ]),
-    ("O que é …?", &[
-        ("qual é a diferença entre", "e", ""), ("qual a diferença entre", "e", ""), ("quais são as diferenças entre", "e", ""),
-        ("que diferença há entre", "e", ""), ("diferença entre", "e", ""),
-    ]),
-    ("Wat is …?", &[
-        ("wat is het verschil tussen", "en", ""), ("wat zijn de verschillen tussen", "en", ""), ("verschil tussen", "en", ""),
-        ("waarin verschilt", "van", ""), ("hoe verschilt", "van", ""), ("waarin verschillen", "en", ""),
-    ]),
-    ("Что такое …?", &[
-        ("в чём разница между", "и", ""), ("в чем разница между", "и", ""), ("какая разница между", "и", ""),
-        ("в чём отличие", "от", ""), ("в чем отличие", "от", ""), ("чем отличается", "от", ""), ("чем отличаются", "от", ""),
-        ("чем отличаются", "и", ""), ("чем различаются", "и", ""), ("разница между", "и", ""),
-    ]),
-    ("什么是…？", &[
-        ("", "和", "有 什 么 区 别"), ("", "与", "有 什 么 区 别"), ("", "跟", "有 什 么 区 别"), ("", "和", "的 区 别 是 什 么"),
-        ("", "与", "的 区 别 是 什 么"), ("", "和", "之 间 有 什 么 区 别"), ("", "与", "之 间 有 什 么 区 别"),
-        ("", "和", "有 什 么 不 同"), ("", "与", "有 什 么 不 同"), ("", "和", "的 区 别"), ("", "与", "的 区 别"),
-    ]),
-    ("Co to jest …?", &[
-        ("jaka jest różnica między", "a", ""), ("jaka jest różnica pomiędzy", "a", ""), ("czym się różni", "od", ""),
-        ("czym różni się", "od", ""), ("różnica między", "a", ""),
-    ]),
-    ("… nedir?", &[
-        ("", "ile", "arasındaki fark nedir"), ("", "ve", "arasındaki fark nedir"), ("", "ile", "arasında ne fark var"),
-        ("", "ile", "arasındaki fark ne"),
-    ]),
-    ("… क्या है?", &[
-        ("", "और", "में क्या अंतर है"), ("", "और", "के बीच क्या अंतर है"), ("", "और", "में अंतर क्या है"), ("", "और", "में क्या फ़र्क है"),
-    ]),
-    ("…とは何ですか？", &[
-        ("", "と", "の 違 い は 何 で す か"), ("", "と", "は 何 が 違 い ま す か"), ("", "と", "の 違 い は"), ("", "と", "の 違 い"),
-    ]),
-    ("What is …?", &[
-        ("", "vs", ""), ("", "versus", ""), ("what is", "vs", ""), ("", "vs", "what is the difference"),
-        ("", "vs", "what s the difference"),
-    ]),
-];
 
 /// Words by which one thing is put against another.
 const CONTRASTS: Phrases = Phrases {

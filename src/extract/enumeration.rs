@@ -12,8 +12,8 @@
 use super::ExtractPassage;
 use super::answer_type::AnswerType;
 use super::candidates::ParsedQuestion;
+use super::headline::nearest_release;
 use super::part::PartKind;
-use super::shared_lead::is_release;
 use super::terms::{compared, term_credit};
 use super::title::clause_title;
 use super::unit::Unit;
@@ -28,13 +28,12 @@ pub(super) fn is_asked_for(terms: &[Word], list: &Unit, source: &ExtractPassage)
     let nearest = section.or_else(|| path.split(" > ").last()).unwrap_or_default();
     let announced = list.parts.first().and_then(|first| match &first.kind {
         PartKind::Sentence => Some(&content[first.range.clone()]),
-        PartKind::Row(columns) => columns.clone().map(|range| &content[range]),
+        PartKind::Row(columns, _) => columns.clone().map(|range| &content[range]),
         _ => None,
     });
     let read = |text: String| compared(&text, &words(&text));
-    // What is new in a version stands below "Added" and "Fixed".
-    let mut headings = list.above.iter().map(|it| &content[it.clone()]);
-    let release = headings.find(|it| is_release(&words(it))).unwrap_or_default();
+    // What is new in a version stands below "Added" and "Fixed", and maybe below a question in the paragraph before.
+    let release = nearest_release(list, source).map(|it| it.text(source)).unwrap_or_default();
     let announced = announced.unwrap_or_default();
     let right_above = read(format!("{nearest}\n{release}\n{announced}"));
     let above = read(format!("{path}\n{}", section.unwrap_or_default()));
@@ -163,8 +162,14 @@ mod tests {
     fn what_changed_in_a_version_is_all_below_it() {
         let notes = "## 2.3.0\n\n### Added\n\n- Dark mode.\n- Import.";
         assert!(is_asked("What changed in 2.3.0?", "Notes", notes));
+        let asking = "## 2.3.0\n\nDo you like the dark? We do.\n\n- Dark mode.\n- Import.";
+        assert!(is_asked("What changed in 2.3.0?", "Notes", asking));
+        assert!(!is_asked("What changed in 2.2.0?", "Notes", asking));
         assert!(!is_asked("What changed in 2.2.0?", "Notes", notes));
         assert!(!is_asked("When did 2.3.0 add the import?", "Notes", notes));
+        let section = "### Added\n\n- Dark mode.\n- Import.";
+        assert!(is_asked("What changed in 2.3.0?", "Notes > 2.3.0 > Added", section));
+        assert!(!is_asked("What changed in 2.2.0?", "Notes > 2.3.0 > Added", section));
     }
 
     #[test]

@@ -11,6 +11,7 @@ use std::ops::Range;
 
 use super::wording::{AnswerFormat, quoted_sentence};
 use super::{Evidence, ExtractPassage};
+use crate::text::marker::fence;
 use crate::tree::digest::{QuotedSentence, digest, quotable};
 
 /// Most sentences of a group.
@@ -34,14 +35,28 @@ pub fn gist(
     options: GistOptions,
     interrupt: &mut dyn FnMut(),
 ) -> (String, Vec<Evidence>) {
-    let (mut paragraphs, mut evidence) = (Vec::new(), Vec::new());
+    let mut paragraphs = Vec::with_capacity(groups.len());
     for group in groups {
         let mut sentences = Vec::new();
-        for passage in group.clone() {
+        for number in group.clone() {
             interrupt();
-            sentences.extend(quotable(passage, own(&passages[passage]), interrupt));
+            let passage = &passages[number];
+            sentences.extend(quotable(number, own(passage), open_fence(passage), interrupt));
         }
-        let mut chosen = digest(sentences, OF_GROUP, interrupt);
+        paragraphs.push(digest(sentences, OF_GROUP, interrupt));
+    }
+    told(passages, paragraphs, options)
+}
+
+/// Paragraphs of sentences as a text, and what it quotes. The leaf of each sentence is the index of its passage.
+#[must_use]
+pub fn told(
+    passages: &[ExtractPassage<'_>],
+    paragraphs: Vec<Vec<QuotedSentence>>,
+    options: GistOptions,
+) -> (String, Vec<Evidence>) {
+    let (mut texts, mut evidence) = (Vec::new(), Vec::new());
+    for mut chosen in paragraphs {
         chosen.truncate(options.max_sentences.saturating_sub(evidence.len()));
         let said = chosen.iter().map(|sentence| {
             let words = quoted_sentence(&sentence.text, options.format);
@@ -49,11 +64,17 @@ pub fn gist(
         });
         let said: Vec<String> = said.collect();
         if !said.is_empty() {
-            paragraphs.push(said.join(" "));
+            texts.push(said.join(" "));
         }
         evidence.extend(chosen.iter().map(|it| quoted_at(it, &passages[it.leaf])));
     }
-    (paragraphs.join("\n\n"), evidence)
+    (texts.join("\n\n"), evidence)
+}
+
+/// The fence of code that is open where the text of a passage begins, as far as what it goes on with tells.
+fn open_fence<'a>(passage: &ExtractPassage<'a>) -> Option<&'a str> {
+    let last = passage.content[..passage.lead].lines().last()?;
+    fence(last).map(|_| last)
 }
 
 /// What of a passage can be quoted.
@@ -112,6 +133,12 @@ mod tests {
             "The harbour of Bruges silted up in 1500. [3]"
         );
         assert_eq!(made(&passages, &[], 10), "");
+        // What a passage goes on with may be code.
+        let code = "```sql\nSELECT a FROM b WHERE c = 1;\n```\n\nRows are read one by one.";
+        let lead = "```sql\n".len();
+        let whole = 0..1;
+        let group = std::slice::from_ref(&whole);
+        assert_eq!(made(&[passage(4, code, lead)], group, 10), "Rows are read one by one. [4]");
         assert_eq!(made(&[passage(1, " ", 0)], &[0..1, 1..1], 10), "");
     }
 }

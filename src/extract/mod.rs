@@ -4,7 +4,7 @@
 //! (question, passages, embedder) → best sentences, each cited, or that there are none
 //! ```
 //!
-//! The built-in answerer writes nothing of its own. Every word of an answer stands in a passage, so an answer
+//! The built-in answerer writes nothing of its own. Every word of an answer stands in a passage or in its headings, so an answer
 //! can be beside the point but never made up. The steps, a file each:
 //!
 //! ```text
@@ -12,25 +12,36 @@
 //! announcement     does a sentence only say what comes next?
 //! reference        does it only say where something is said?
 //! blocks           content → paragraphs, items, rows, code, headings
+//! quotation        which lines are quoted in a mail?
+//! plain_table      is a paragraph a table without bars?
+//! cell             where is a row cut into cells?
 //! title            does a line name what stands below it?
+//! release          does a line or a heading name a release?
 //! heading_stack    below which other headings does a heading stand?
 //! turn             who speaks, the one who asks or the one who answers?
+//! talk             who writes what in a chat, and who began it?
 //! fact_lines       does each line of a paragraph tell a fact of its own?
 //! unit             a piece that can be evidence
 //! units            → pieces that can be evidence
+//! announced        what does an announcement among them take in?
 //! beside           is code or a list among them that nobody asked for?
 //! part             a stretch of one, as words
+//! wrapping         did its lines end where the text did?
 //! cut              a stretch of one, in sentences
 //! markup           without Markdown and HTML
 //! terms            the words that carry the question
+//! measure          do two of them name the same unit?
 //! term_places      where they stand in a text
 //! answer_type      a time, a number, a name?
+//! when             a date or a time of day in digits?
 //! definition       what a thing is, and under which heading that stands
 //! difference       in what two things differ
 //! enumeration      is a list what is asked for?
 //! asked_name       the name of an option or the like that is asked for
+//! headline         which heading may be shown with a piece?
 //! shared_lead      what the headings above a piece say of what is asked
 //! candidates       units with what they share with the question
+//! as_written       how would the passage write what is asked?
 //! similarity       what the model says about the most promising
 //! gain             may what is unread add to what answers already?
 //! nearest          and about their words
@@ -46,16 +57,22 @@
 //! observation      all of that, for whom fits the weights
 //! ```
 //!
+//! A question for the whole has no sentence that answers it, and goes another way: [`subject`] says what it is about,
+//! [`overview`] which sentences stand for that, and [`gist`] makes paragraphs of them.
+//!
 //! Only the most promising pieces are embedded. The first look, at words and at what is
 //! known of their passages, is good enough that a dozen of them do as well as all.
 
+mod announced;
 mod announcement;
-mod answer_type;
+pub(crate) mod answer_type;
 mod antecedent;
+mod as_written;
 mod asked_name;
 mod beside;
 mod blocks;
 mod candidates;
+mod cell;
 mod choice;
 mod confidence;
 mod cut;
@@ -67,25 +84,35 @@ mod fact_lines;
 mod gain;
 pub mod gist;
 mod heading_stack;
+mod headline;
 mod identifier;
 mod markup;
+mod measure;
 mod nearest;
 mod observation;
+pub mod overview;
 mod part;
+mod plain_table;
 mod polarity;
+mod quotation;
 mod reference;
+mod release;
 mod repetition;
 mod score;
 mod shared_lead;
 mod similarity;
+pub mod subject;
+mod talk;
 mod term_places;
-mod terms;
+pub(crate) mod terms;
 mod title;
 mod turn;
 mod unit;
 mod units;
+mod when;
 mod word_similarity;
 mod wording;
+mod wrapping;
 
 #[cfg(test)]
 mod tests;

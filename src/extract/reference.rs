@@ -92,7 +92,7 @@ pub(super) fn asks_where(words: &[Word], text: &str) -> bool {
 pub(super) fn is_reference(text: &str, kind: &PartKind) -> bool {
     match kind {
         PartKind::Code(_) => false,
-        PartKind::Row(_) => is_row_of_contents(text),
+        PartKind::Row(..) => is_row_of_contents(text),
         PartKind::Sentence | PartKind::Lines | PartKind::Item(_) => {
             PageLink::first_in(text).is_some_and(|link| link.is_all_there_is())
         }
@@ -224,6 +224,7 @@ fn is_of(list: &str, word: &Word) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::extract::cell::CellBoundary;
 
     #[test]
     fn what_only_says_where_something_is_said_refers() {
@@ -257,7 +258,7 @@ mod tests {
             assert!(is_reference(text, &PartKind::Sentence), "{text}");
         }
         for row in ["Django | [drivers/django.md](drivers/django.md)", "Go | [Go](go.md)"] {
-            assert!(is_reference(row, &PartKind::Row(None)), "{row}");
+            assert!(is_reference(row, &PartKind::Row(None, CellBoundary::Bar)), "{row}");
         }
     }
 
@@ -280,7 +281,7 @@ mod tests {
             assert!(!is_reference(text, &PartKind::Sentence), "{text}");
         }
         for row in ["Django | [drivers/django.md](d.md) | 5.2", "Django | works with [it](d.md)"] {
-            assert!(!is_reference(row, &PartKind::Row(None)), "{row}");
+            assert!(!is_reference(row, &PartKind::Row(None, CellBoundary::Bar)), "{row}");
         }
         assert!(!is_reference("See [it](it.md)", &PartKind::Code(None)));
     }

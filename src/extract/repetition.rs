@@ -10,6 +10,7 @@
 use super::polarity::denies;
 use crate::text::function_word::is_function_word_of;
 use crate::text::language::language;
+use crate::text::number::is_same_number;
 use crate::text::words::{Word, credit, words};
 
 /// Part of the words that tell which must stand in the other piece.
@@ -25,7 +26,7 @@ pub(super) fn is_repeated(text: &str, other: &str) -> bool {
     let tells = |word: &&Word| !is_function_word_of(&word.folded, language);
     let telling: Vec<&Word> = own.iter().filter(tells).collect();
     let is_held = |word: &Word| match is_exact(word) {
-        true => held.iter().any(|it| it.folded == word.folded),
+        true => held.iter().any(|it| it.folded == word.folded || is_same(it, word)),
         false => held.iter().any(|it| credit(&word.folded, &it.folded) > 0.0),
     };
     let count = telling.iter().filter(|it| is_held(it)).count() as f32;
@@ -33,6 +34,11 @@ pub(super) fn is_repeated(text: &str, other: &str) -> bool {
         && telling.iter().filter(|it| is_exact(it)).all(|it| is_held(it))
         && count >= NEARLY_ALL * telling.len() as f32
         && denies(&own) == denies(&held)
+}
+
+/// Whether both are one number, however it is written.
+fn is_same(word: &Word, other: &Word) -> bool {
+    word.is_number && other.is_number && is_same_number(&word.folded, &other.folded)
 }
 
 /// Whether no other word stands for it: a figure, a name, what a program calls so, a sign of a script without spaces.

@@ -4,27 +4,31 @@
 //! "## 2.3.0 (2024-11-05)" above "### Added" above "- Dark mode" → when that was added, and since which version it is there
 //! ```
 //!
-//! The nearest heading names what is below it. Of those that it stands below, one that is nothing but a version or a date, as in
-//! release notes, says that of all below it.
+//! The nearest heading names what is below it. Of those that it stands below, be it in the text or in the path of its headings, one that
+//! is nothing but a version or a date, as in release notes, says that of all below it.
 
 use std::ops::Range;
 use std::rc::Rc;
 
 use super::ExtractPassage;
-use super::answer_type::{AnswerType, is_time, is_version};
+use super::answer_type::AnswerType;
 use super::candidates::ParsedQuestion;
-use super::identifier::named_by;
+use super::headline::{Headline, releases_above};
+use super::identifier::{has_word, named_by};
 use super::markup::plain;
 use super::polarity::denies;
 use super::term_places::{TermPlaces, closeness};
 use super::terms::compared;
 use super::unit::Unit;
+use super::when::tells_date;
 use crate::text::sentence::is_question;
 use crate::text::words::{Word, words};
 
 /// What the heading or the question that the last piece stands under shares with the question.
 #[derive(Default)]
 pub(super) struct SharedLead {
+    /// Whether there was a piece.
+    is_read: bool,
     under: Option<Range<usize>>,
     above: Rc<[Range<usize>]>,
     /// For each term of the question, how well a word of it stands for the term.
@@ -40,15 +44,16 @@ pub(super) struct SharedLead {
     /// The name of the option or the like that it is, which the question has not.
     pub name: Option<String>,
     /// What pieces are shown with that lack this: it, or the nearest above it that says when or which version.
-    pub headline: Option<Range<usize>>,
+    pub headline: Option<Headline>,
 }
 
 impl SharedLead {
     /// Reads the headings of `unit`, unless they are the last ones.
     pub fn go_to(&mut self, question: &ParsedQuestion, source: &ExtractPassage, unit: &Unit) {
-        if self.under == unit.under && self.above == unit.above {
+        if self.is_read && self.under == unit.under && self.above == unit.above {
             return;
         }
+        self.is_read = true;
         let range = unit.under.as_ref();
         let text = range.map(|it| plain(&source.content[it.clone()])).unwrap_or_default();
         let own = words(&text);
@@ -59,25 +64,23 @@ impl SharedLead {
             question.terms.iter().map(|term| TermPlaces::of(term, &compared)).collect();
         let asks = is_question(text.trim_end_matches(['*', '_']));
         self.is_asked = asks && question.is_asked_by(&text, &places);
-        (self.has_when, self.has_version) = tells(question, &text, &own);
-        let is_new = |name: &String| !question.text.to_lowercase().contains(name.as_str());
+        self.headline = range.cloned().map(Headline::InText);
+        let shown = self.headline.as_ref().map(|it| plain(&it.text(source))).unwrap_or_default();
+        (self.has_when, self.has_version) = tells(question, &shown, &words(&shown));
+        let is_new = |name: &String| !has_word(&question.text.to_lowercase(), name);
         self.name = range.and_then(|it| named_by(&source.content[it.clone()])).filter(is_new);
-        self.headline = range.cloned();
         self.credits = places.iter().map(|places| places.credit).collect();
         self.closeness = closeness(&places);
         self.under.clone_from(&unit.under);
         self.above = Rc::clone(&unit.above);
-        self.take_release(question, source);
+        self.take_release(question, source, unit);
     }
 
     /// What the headings above that are nothing but a version or a date say.
-    fn take_release(&mut self, question: &ParsedQuestion, source: &ExtractPassage) {
-        for range in self.above.iter() {
-            let text = plain(&source.content[range.clone()]);
+    fn take_release(&mut self, question: &ParsedQuestion, source: &ExtractPassage, unit: &Unit) {
+        for release in releases_above(unit, source) {
+            let text = plain(&release.text(source));
             let own = words(&text);
-            if !is_release(&own) {
-                continue;
-            }
             let compared = compared(&text, &own);
             for (term, credit) in question.terms.iter().zip(&mut self.credits) {
                 if term.is_number {
@@ -88,7 +91,7 @@ impl SharedLead {
             let (has_when, has_version) = tells(question, &text, &own);
             if says_nothing && (has_when || has_version) {
                 (self.has_when, self.has_version) = (has_when, has_version);
-                self.headline = Some(range.clone());
+                self.headline = Some(release);
             }
         }
     }
@@ -98,20 +101,12 @@ impl SharedLead {
 fn tells(question: &ParsedQuestion, text: &str, own: &[Word]) -> (bool, bool) {
     let has_when = text.contains(|c: char| c.is_ascii_digit())
         && question.asked == AnswerType::Time
-        && question.asked.is_held_by(own, &question.words) == Some(true);
+        && (question.asked.is_held_by(own, &question.words) == Some(true)
+            || tells_date(text, &question.text));
     let has_version = question.asks_for_version
         && has_dotted_number(text)
         && AnswerType::Number.is_held_by(own, &question.words) == Some(true);
     (has_when, has_version)
-}
-
-/// Whether a heading of these words is a version or a date, with no word before it but one for a version ("Version 2.3.0").
-pub(super) fn is_release(heading: &[Word]) -> bool {
-    let tells = |it: &Word| it.is_number || is_time(it);
-    let begins = heading.iter().position(tells);
-    let has_date = heading.iter().any(is_time) || heading.iter().any(|it| it.folded.contains('.'));
-    let is_named = |at| at == 0 || at == 1 && is_version(&heading[0]);
-    has_date && begins.is_some_and(|at| is_named(at) && heading[at..].iter().all(tells))
 }
 
 /// Whether a number with a point in it stands there, as those of versions are.
@@ -128,24 +123,18 @@ mod tests {
     use crate::extract::candidates::Candidates;
 
     #[test]
-    fn a_version_or_a_date_is_told_from_other_headings() {
-        for heading in
-            ["[2.3.0] - 2024-11-05", "Version 2.3.0", "5.1.0 (12 décembre 2024)", "March 2024"]
-        {
-            assert!(is_release(&words(heading)), "{heading}");
-        }
-        for heading in [
-            "",
-            "Added",
-            "Annual report 2023",
-            "2.1 Installation",
-            "3",
-            "Step 2",
-            "Error 1045",
-            "Section 3.1",
-        ] {
-            assert!(!is_release(&words(heading)), "{heading}");
-        }
+    fn a_name_is_no_part_of_a_word() {
+        let is_headed = |question: &str, text: &str| {
+            let question = ParsedQuestion::read(question);
+            let content = format!("## `rs`\n\n{text}");
+            let candidates = Candidates::read(&question, &[ExtractPassage::of(1, &content)]);
+            candidates.all.last().expect("a piece").is_headed
+        };
+        let (waits, restarts) = ("It waits for a second.", "It restarts after a second.");
+        assert!(is_headed("How long does it wait before it restarts?", waits));
+        assert!(!is_headed("How long does rs wait?", waits));
+        assert!(is_headed("How long does it wait?", restarts));
+        assert!(!is_headed("How long does it wait?", "With rs it waits for a second."));
     }
 
     #[test]

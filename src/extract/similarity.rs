@@ -14,6 +14,7 @@
 
 use std::ops::Range;
 
+use super::as_written::as_written;
 use super::candidates::{Candidates, UnitCandidate};
 use super::gain::SureCandidates;
 use super::nearest::{EmbeddedText, read};
@@ -292,7 +293,8 @@ fn span_scores(
         candidates.all[stretch.candidates.clone()].iter().map(place).collect();
     let count = spans.len();
     let text = Spanned { text: opening.clone() + &passage.content[stretch.bytes.clone()], spans };
-    let found = match embedder.score_spans(&candidates.question.text, &[text]) {
+    let question = as_written(&candidates.question.text, &text.text);
+    let found = match embedder.score_spans(&question, &[text]) {
         Ok(found) => found,
         Err(error) if error.kind() == ErrorKind::Unsupported => return Ok(None),
         Err(error) => return Err(error),

@@ -6,13 +6,19 @@
 //!
 //! A script without spaces gives single characters for words, which say little. There a character is
 //! compared together with the one to its right, as the index of texts does it. Each character
-//! begins one pair, so words and pairs have the same numbers.
+//! begins one pair, so words and pairs have the same numbers. A number that is written in several words is compared by the
+//! first of them.
 
 use unicode_segmentation::UnicodeSegmentation;
 
+use super::measure::{counted_unit, is_same_measure};
 use crate::text::elision::without_elided;
-use crate::text::function_word::{is_asking, is_function_character, is_function_word_of};
+use crate::text::function_word::{
+    is_asking, is_function_character, is_function_word_of, is_typed_function_word,
+};
 use crate::text::language::{NaturalLanguage, language};
+use crate::text::number::{number_runs, stands_for_number};
+use crate::text::spelling::typed_credit;
 use crate::text::words::{Word, credit, each_word, word_places};
 
 /// Syllables of Korean words that must be shared at the beginning, and the part of the longer word that
@@ -25,6 +31,9 @@ const LINE_OF_RELEASES: f32 = 0.8;
 
 /// How well a number stands for itself written otherwise, as "3" and "three".
 const SPELLED_OTHERWISE: f32 = 0.8;
+
+/// How well a word stands for itself typed without accents.
+const TYPED_OTHERWISE: f32 = 0.95;
 
 /// Numbers from two on in words. "One" is an article in many languages, and words that are something else in another
 /// language are left out: "due", "once", "on", "dos", "ten", "onze".
@@ -73,7 +82,15 @@ impl QuestionWords {
         let is_alone: Vec<bool> =
             (0..words.len()).map(|at| is_lone(&compared, &is_content, at)).collect();
         let all_alike = !is_content.contains(&true) && !is_alone.contains(&true);
+        let places: Vec<(usize, &str)> = word_places(text).take(words.len()).collect();
+        let numbers = number_runs(text, &places);
         for (at, word) in compared.iter().enumerate() {
+            if let Some(number) = numbers.iter().find(|it| it.words.contains(&at))
+                && number.words.start < at
+            {
+                read.term_of[at] = read.term_of[number.words.start];
+                continue;
+            }
             let before = at.checked_sub(1).filter(|it| is_content[*it]);
             let before = before.filter(|it| is_pair(&compared[*it]));
             if let Some(before) = before.filter(|_| !is_content[at] || is_single(word)) {
@@ -106,13 +123,24 @@ pub(super) fn compared(text: &str, words: &[Word]) -> Vec<Word> {
         let (start, own) = spans[at];
         let next = spans.get(at + 1).filter(|(next, _)| *next == start + own.len());
         let folded = match next {
-            Some((_, next)) if is_unspaced(own) && is_unspaced(next) => format!("{own}{next}"),
+            Some((_, next)) if is_unspaced(own) && is_unspaced(next) => {
+                format!("{}{}", word.folded, words[at + 1].folded)
+            }
             _ if is_name_with_apostrophe(own) => word.folded.clone(),
             _ => without_article(without_elided(&word.folded)),
         };
         Word { folded, ..word.clone() }
     };
-    words.iter().enumerate().map(compare).collect()
+    let mut compared: Vec<Word> = words.iter().enumerate().map(compare).collect();
+    for number in number_runs(text, &spans) {
+        compared[number.words.start].folded = number.written;
+    }
+    for at in 1..compared.len() {
+        if let Some(unit) = counted_unit(&compared[at].folded, &words[at - 1].folded) {
+            compared[at].folded = unit.to_string();
+        }
+    }
+    compared
 }
 
 /// Whether what stands before an apostrophe is part of a name: "D'Angelo", "Ballon d'Or", but not "l'Italia".
@@ -126,18 +154,25 @@ fn is_name_with_apostrophe(word: &str) -> bool {
 /// How well `word` of a text stands for `term`, both as they are compared.
 pub(super) fn term_credit(term: &str, word: &str) -> f32 {
     match term.chars().next() {
+        _ if term == word || is_same_measure(term, word) => 1.0,
         Some(first) if is_unspaced(term) => {
             let is_single = term.chars().nth(1).is_none();
-            f32::from(term == word || is_single && word.starts_with(first))
+            f32::from(is_single && word.starts_with(first))
         }
         Some('\u{AC00}'..='\u{D7A3}') => syllable_credit(term, word),
         // "4.1" is the line of releases to which "4.1.3" belongs.
         _ if is_line_of_releases(term, word) => LINE_OF_RELEASES,
         _ if is_number_in_words(term, word) => SPELLED_OTHERWISE,
+        Some('0'..='9') if is_same_amount(term, word) => 1.0,
         // "4.1.3" is another version than "4.1.0", however alike they begin.
         _ if !digits(term).eq(digits(word)) => 0.0,
-        _ => credit(term, word),
+        _ => credit(term, word).max(TYPED_OTHERWISE * typed_credit(term, word)),
     }
+}
+
+/// Whether `word` is the number `term` with other signs between its digits.
+fn is_same_amount(term: &str, word: &str) -> bool {
+    word.starts_with(|c: char| c.is_ascii_digit()) && stands_for_number(term, word)
 }
 
 /// Whether one of them is a small number in digits and the other the same in words.
@@ -179,7 +214,9 @@ fn is_content(word: &Word, compared: &Word, language: Option<NaturalLanguage>) -
     }
     // "C'è" and "qu'est" are made of two words that only make a question.
     let elided = compared.folded.as_str();
-    !is_function_word_of(&word.folded, language) && !is_function_word_of(elided, language)
+    let is_function =
+        |word: &str| is_function_word_of(word, language) || is_typed_function_word(word, language);
+    !is_function(&word.folded) && !is_function(elided)
 }
 
 fn is_pair(word: &Word) -> bool {
@@ -205,15 +242,16 @@ fn is_lone(compared: &[Word], is_content: &[bool], at: usize) -> bool {
 /// Han, Hiragana, Thai, Lao, Burmese and Khmer: whatever is a word by itself for want of a dictionary.
 fn is_unspaced(word: &str) -> bool {
     word.starts_with(|c: char| {
-        matches!(c, '\u{0E00}'..='\u{0EFF}' | '\u{1000}'..='\u{109F}' | '\u{1780}'..='\u{17FF}'
-            | '\u{3041}'..='\u{309F}' | '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}'
-            | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{3FFFF}')
+        !c.is_numeric()
+            && matches!(c, '\u{0E00}'..='\u{0EFF}' | '\u{1000}'..='\u{109F}' | '\u{1780}'..='\u{17FF}'
+                | '\u{3041}'..='\u{309F}' | '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}'
+                | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{3FFFF}')
     })
 }
 
 /// An Arabic word without its article and what is written with that, and with letters that are often
 /// confused made one; other words as they are.
-fn without_article(word: &str) -> String {
+pub(crate) fn without_article(word: &str) -> String {
     if !word.starts_with(|c| matches!(c, '\u{0620}'..='\u{064A}')) {
         return word.to_owned();
     }
@@ -311,6 +349,78 @@ mod tests {
         assert_eq!((term_credit("4.1", "4.1.0"), term_credit("4.1.0", "4.1")), (0.8, 0.0));
         assert_eq!((term_credit("4.1", "4.10"), term_credit("4", "4.1")), (0.0, 0.0));
         assert!(term_credit("1980s", "1980") > 0.7 && term_credit("4.1.3", "4.1.3") == 1.0);
+    }
+
+    /// How well the best word of `text` stands for each term of `question`.
+    fn credits(question: &str, text: &str) -> Vec<f32> {
+        let words: Vec<Word> = each_word(text).collect();
+        let compared = compared(text, &words);
+        let best = |term: &Word| {
+            let credits = compared.iter().map(|word| term_credit(&term.folded, &word.folded));
+            credits.fold(0.0, f32::max)
+        };
+        QuestionWords::read(question, 100).terms.iter().map(best).collect()
+    }
+
+    #[test]
+    fn a_number_is_the_same_however_it_is_written() {
+        let ways = [
+            "1,250",
+            "1250",
+            "1250.00",
+            "1.250,00",
+            "1.250",
+            "1 250",
+            "1\u{202F}250",
+            "1'250",
+            "1’250",
+            "１，２５０",
+            "١٬٢٥٠",
+            "१२५०",
+        ];
+        for (way, other) in ways.iter().flat_map(|way| ways.iter().map(move |it| (way, it))) {
+            let (question, text) =
+                (format!("Who signs {way} €?"), format!("Anna signs {other} €."));
+            assert_eq!(credits(&question, &text), [1.0, 1.0], "{way} {other}");
+        }
+        for other in ["1,350", "1.251", "12.50", "1,250,000", "125", "1 350", "1.2.50"] {
+            let text = format!("Anna signs {other} €.");
+            assert_eq!(credits("Who signs 1,250 €?", &text), [1.0, 0.0], "{other}");
+        }
+        assert_eq!(credits("Who signs 1?", "Anna signs 1 250 €."), [1.0, 1.0]);
+        assert_eq!(credits("12000円", "手数料は１万２千円です。"), [1.0]);
+        assert_eq!(credits("１万２千円", "手数料は12,000円です。"), [1.0]);
+        assert_eq!(credits("12", "ภายใน๑๒วัน"), [1.0]);
+        assert_eq!(credits("27일", "회의는 ２７일에 있다"), [1.0]);
+        assert_eq!(credits("27일", "27명이 왔다"), [0.0]);
+    }
+
+    #[test]
+    fn words_are_the_same_without_accents_but_for_little() {
+        for (term, word) in [
+            ("kirmizi", "kırmızı"),
+            ("kırmızı", "kirmizi"),
+            ("schluessel", "schlüssel"),
+            ("schlussel", "schlüssel"),
+            ("nhay", "nháy"),
+            ("επιτρεπεται", "επιτρέπεται"),
+            ("گارانتي", "گارانتی"),
+        ] {
+            assert_eq!(term_credit(term, word), TYPED_OTHERWISE, "{term} {word}");
+        }
+        assert_eq!(term_credit("schlüssel", "schlüssel"), 1.0);
+        assert_eq!(term_credit("schluessel", "schluss"), 0.0);
+        assert_eq!(credits("Für wen sind die Schlüssel?", "fuer Schlu\u{308}ssel"), [1.0]);
+        assert_eq!(terms_of("Fuer wen sind die Schluessel?"), ["schluessel"]);
+    }
+
+    #[test]
+    fn a_unit_of_measure_is_the_same_in_full_and_in_short() {
+        assert_eq!(credits("What are kilometres?", "15 shekels per km"), [1.0]);
+        assert_eq!(credits("Wie viele Stunden?", "täglich 8h"), [1.0]);
+        assert_eq!(credits("כמה לקילומטר?", "15 שקלים לק\"מ"), [1.0]);
+        assert_eq!(credits("What are kilometres?", "15 shekels per kg"), [0.0]);
+        assert_eq!(credits("Wie viele Minuten?", "etwa 5 min"), [1.0]);
     }
 
     #[test]

@@ -5,7 +5,11 @@ mod forms;
 mod gain;
 mod layout;
 mod manual;
+mod plain_text;
 mod reader;
+mod release;
+mod scripts;
+mod spelling;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 

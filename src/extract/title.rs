@@ -8,10 +8,25 @@ use std::ops::Range;
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::part::first_is_unwrapped;
+use super::wrapping::{NARROW, ends_with_sentence, first_is_unwrapped, widest};
+use crate::text::abbreviation::is_starter;
+use crate::text::function_word::is_function_character;
+use crate::text::script::is_chinese_or_japanese;
 
 /// Words up to which a line that ends without a full stop may be a heading.
 const LONGEST_HEADING: usize = 8;
+
+/// Characters up to which such a line of Chinese or Japanese may be a title.
+const LONGEST_CHARACTERS: usize = 16;
+
+/// What pages are called in Chinese and Japanese, at the end of their titles: manual, guide, rules, notice and the like.
+const TITLE_NOUNS: &str = "\
+    说明 说明书 手册 指南 规定 须知 制度 通知 公告 条例 协议 简介 政策 办法 章程 规则 守则 \
+    說明 說明書 手冊 規定 須知 條例 協議 簡介 辦法 規則 守則 \
+    説明書 マニュアル 規約 規程 ガイド 案内 手引き お知らせ について 一覧 要項";
+
+/// Pronouns that have a capital within a sentence, too, in English and in German.
+const CAPITAL_PRONOUNS: &[&str] = &["I", "Sie", "Ihr", "Ihre"];
 
 /// Letters of the shortest line in capitals that is a title whatever follows.
 const FEWEST_CAPITALS: usize = 4;
@@ -22,15 +37,46 @@ const LONGEST_OPTION: usize = 100;
 /// The length of the first line of the paragraph `text`, if it is a title above the others.
 pub(super) fn title(text: &str) -> Option<usize> {
     let length = text.find('\n')?;
+    let line = text[..length].trim_end();
     // "DESCRIPTION", and not the first letter of a paragraph that is printed large, or "AGB".
     let is_capitals = || {
-        let line = &text[..length];
         line.chars().filter(|c| c.is_uppercase()).nth(FEWEST_CAPITALS - 1).is_some()
             && !line.contains(char::is_lowercase)
     };
     let begins_anew = !text[length..].trim_start().starts_with(char::is_lowercase) || is_capitals();
-    let is_title = begins_anew && is_line_of_words(text[..length].trim_end());
-    (is_title && first_is_unwrapped(text)).then_some(length).or_else(|| option_title(text))
+    let is_title = begins_anew
+        && is_title_line(line)
+        && (first_is_unwrapped(text) || stands_above_sentence(text, line));
+    is_title.then_some(length).or_else(|| option_title(text))
+}
+
+/// Whether `line` may be a title by what it is made of: it is short and ends like no sentence. In Chinese and Japanese, which have no
+/// capitals to tell what begins anew, it holds the end of none, either.
+pub(super) fn is_title_line(line: &str) -> bool {
+    if !line.contains(is_chinese_or_japanese) {
+        return is_line_of_words(line);
+    }
+    line.ends_with(|c: char| c.is_alphanumeric() || matches!(c, ')' | '）' | '」' | '》'))
+        && !line.contains(['。', '，', '、', '！', '？', '；', '：'])
+        && line.chars().nth(LONGEST_CHARACTERS).is_none()
+}
+
+/// Whether the first `line` of `text`, which may be a title, stands above whole sentences although it is as long as these: nobody
+/// wraps text so narrow, and the next line begins as a sentence does; or it says itself what it is.
+fn stands_above_sentence(text: &str, line: &str) -> bool {
+    let below = text[line.len()..].trim_start();
+    if !ends_with_sentence(below) {
+        return false;
+    }
+    if line.contains(is_chinese_or_japanese) {
+        let is_title = TITLE_NOUNS.split_ascii_whitespace().any(|it| line.ends_with(it));
+        return is_title || widest(text) < NARROW / 2 && !line.ends_with(is_function_character);
+    }
+    let first = below.split_whitespace().next().unwrap_or_default();
+    widest(text) < NARROW
+        && first.starts_with(char::is_uppercase)
+        && is_starter(first)
+        && !CAPITAL_PRONOUNS.contains(&first)
 }
 
 /// The length of the first line of the paragraph `text`, if it names an option of a program and the next one does not.
@@ -160,6 +206,30 @@ mod tests {
             ["Article 5 applies", "§ 5", "Room 5: Elm", "§ 1. is void", "第三者", "Membership"]
         {
             assert_eq!(clause_title(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn a_title_may_be_as_long_as_the_sentence_below_it() {
+        for text in [
+            "Manual de la caldera TermoPlus 24\nLa presión es de 1,5 bar.",
+            "Handbuch der Kaffeemaschine KV-300\nDie Lampe blinkt rot.",
+            "扫地机器人S8使用说明\n红灯闪烁表示尘盒已满。",
+            "扫地机器人S8产品使用说明书\n红灯表示尘盒已满。",
+            "加湿器の取扱説明書\n月に一度洗ってください。",
+            "休館日\n月曜日です。",
+        ] {
+            assert_eq!(title(text), text.find('\n'), "{text}");
+        }
+        for text in [
+            "图书馆周一休馆。借书\n期限为两周，逾期每日\n罚款5元。",
+            "フィルターは月に一度、\n水で洗ってくだ\nさい。",
+            "本馆所有读者的借书期限为\n两周，逾期每日罚款。",
+            "I saw the famous actor Tom\nCruise was there.",
+            "Please tell us what\nI should do.",
+            "Riverside Water Board\nP.O. Box 118",
+        ] {
+            assert_eq!(title(text), None, "{text}");
         }
     }
 

@@ -14,10 +14,8 @@ use crate::text::language::NaturalLanguage;
 use crate::text::phrase::Phrases;
 use crate::text::sentence::is_question;
 
-/// Longest name of who speaks in a chat, in bytes.
-const LONGEST_SPEAKER: usize = 40;
-
-/// Signs of who asks and of who answers.
+/// Signs of who asks and of who answers. A colon stands behind them; a full stop, a bracket or nothing but emphasis around them
+/// may behind a letter.
 const SIGNS: &[(&str, &str)] = &[
     ("Q", "A"),
     ("Question", "Answer"),
@@ -134,35 +132,12 @@ pub(super) fn asks_what_to_do(question: &str) -> bool {
     WHAT_TO_DO.begin(question)
 }
 
-/// The length of the first turn of the chat `text`, of which each line begins with a time and who speaks ("[14:20]
-/// Anna: …"); `None` for other text, and where one speaks alone.
-pub(super) fn opening_turn(text: &str) -> Option<usize> {
-    let speakers: Option<Vec<&str>> = text.lines().map(speaker).collect();
-    let speakers = speakers?;
-    let first = *speakers.first()?;
-    let lines = speakers.iter().position(|it| *it != first)?;
-    Some(text.split_inclusive('\n').take(lines).map(str::len).sum())
-}
-
-/// Who speaks in a `line` of a chat, behind the time in brackets.
-fn speaker(line: &str) -> Option<&str> {
-    let (time, said) = line.trim_start().strip_prefix('[')?.split_once(']')?;
-    let is_of_time = |c: char| c.is_ascii_digit() || " :.-/,AMPamp".contains(c);
-    let is_time = time.contains(':') && time.chars().all(is_of_time);
-    let (name, _) = said.split_once(':')?;
-    let name = name.trim();
-    let is_name = name.starts_with(char::is_alphabetic)
-        && name.len() <= LONGEST_SPEAKER
-        && !name.contains(['!', '?', ',']);
-    (is_time && is_name).then_some(name)
-}
-
 /// Whether `text` ends with a question, which Japanese and Chinese also write with a full stop.
 fn asks(text: &str) -> bool {
     is_question(text) || text.trim_end_matches('。').ends_with(['か', '吗', '嗎', '呢'])
 }
 
-/// The length of the sign `name` with its colon and emphasis, if `line` begins with it: "Q:", "**Frage 2:**".
+/// The length of the sign `name` with what stands behind it and emphasis, if `line` begins with it: "Q:", "**Frage 2:**", "Q.", "**Q**".
 fn after_sign(line: &str, name: &str) -> Option<usize> {
     let line_start = line.trim_start();
     let bare = line_start.trim_start_matches(['*', '_']);
@@ -170,13 +145,27 @@ fn after_sign(line: &str, name: &str) -> Option<usize> {
     let numbered = bare.strip_prefix(name)?;
     let rest = numbered.trim_start_matches(|c: char| c.is_ascii_digit() || c == ' ');
     let closed = rest.strip_prefix(emphasis).unwrap_or(rest);
-    let said = closed.strip_prefix([':', '：'])?;
-    let said = match closed.len() < rest.len() {
+    let is_closed = closed.len() < rest.len();
+    let said = match closed.strip_prefix([':', '：']) {
+        Some(said) => said,
+        None if name.chars().nth(1).is_none() => without_stop(closed, is_closed)?,
+        None => return None,
+    };
+    let said = match is_closed {
         true => said,
         false => said.strip_prefix(emphasis).unwrap_or(said),
     };
     let said = said.trim_start_matches([' ', '\t', '\u{3000}']);
     Some(line.len() - said.len())
+}
+
+/// What stands behind a letter that has no colon: behind a full stop or a bracket, or behind the emphasis where that is closed. There
+/// is white space before it.
+fn without_stop(behind: &str, is_closed: bool) -> Option<&str> {
+    let stopped = behind.strip_prefix(['.', ')']);
+    let said = stopped.or(is_closed.then_some(behind))?;
+    let bare = said.trim_start_matches(['*', '_']);
+    bare.starts_with(char::is_whitespace).then_some(said)
 }
 
 /// `range` of `text` without white space and without emphasis that began before it.
@@ -199,19 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_turn_of_a_chat_is_told() {
-        let first = "[14:20] Carlos: I want to cancel.\n[14:20] Carlos: Now.\n";
-        let chat = format!("{first}[14:21] Support (Ida): You can.\n[14:22] Carlos: Good.");
-        assert_eq!(opening_turn(&chat), Some(first.len()));
-        for text in [
-            first,
-            "[14:20] Carlos: I want to.\nYou can.",
-            "[1] Carlos: I want to.\n[2] Ida: You can.",
-            "Opening: [14:20]\nClosing: [18:00]",
-            "",
-        ] {
-            assert_eq!(opening_turn(text), None, "{text}");
-        }
+    fn who_asks_for_what_to_do_is_told() {
         assert!(asks_what_to_do("How do I cancel?") && asks_what_to_do("¿Cómo cancelo?"));
         assert!(!asks_what_to_do("How heavy is it?") && !asks_what_to_do("What happened?"));
     }
@@ -235,6 +212,11 @@ mod tests {
                 "連絡します。",
             ),
             ("**Q**: What?\n**A**: **Two** of them.", "What?", "**Two** of them."),
+            ("Q. I lost it. What now?\nA. Come to us.", "I lost it. What now?", "Come to us."),
+            ("**Q.** What now?\n**A.** Rest.", "What now?", "Rest."),
+            ("**Q** What now?\n**A** Rest.", "What now?", "Rest."),
+            ("В. Что делать?\nО. Ждать.", "Что делать?", "Ждать."),
+            ("F1) Was nun?\nA1) Warten.", "Was nun?", "Warten."),
         ] {
             assert_eq!(read(text, "", false), told(asked, answer), "{text}");
         }
@@ -246,6 +228,10 @@ mod tests {
             "P: 12\nR: 14",
             "Quality: high\nAge: 3",
             "F: Was?\nR: Das.",
+            "Q What now?\nA Rest.",
+            "Q.What now?\nA.Rest.",
+            "P. Smith came.\nR. Jones did not.",
+            "Frage. Was nun?\nAntwort. Warten.",
         ] {
             assert_eq!(read(text, "", false), [], "{text}");
         }

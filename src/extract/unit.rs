@@ -10,6 +10,7 @@ use std::rc::Rc;
 use super::announcement::{AnnouncedBy, announced_by};
 use super::part::{PartKind, UnitPart, is_usage};
 use super::reference::is_reference;
+use super::talk::ChatStart;
 
 /// A piece of a passage that can stand as evidence.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,8 +26,8 @@ pub(super) struct Unit {
     pub bullets: Option<Rc<Unit>>,
     /// Whether a sentence of the same paragraph stands before it.
     pub follows: bool,
-    /// Whether it is of the first turn of a chat.
-    pub opens_talk: bool,
+    /// Where the chat begins of whose first turn it is.
+    pub opens_talk: Option<ChatStart>,
     /// Whether it is the first sentence of running text under the heading, or of the passage.
     pub opens: bool,
     /// The heading or the question that it stands under, where it is the first such sentence.
@@ -46,7 +47,7 @@ impl Unit {
             list: None,
             bullets: None,
             follows: false,
-            opens_talk: false,
+            opens_talk: None,
             opens: false,
             section: None,
             under: None,
@@ -63,7 +64,7 @@ impl Unit {
 
     /// Whether it is a row of a table, which no sentence announces.
     pub fn is_row(&self) -> bool {
-        self.parts.first().is_some_and(|part| matches!(part.kind, PartKind::Row(_)))
+        self.parts.first().is_some_and(|part| matches!(part.kind, PartKind::Row(..)))
     }
 
     /// Whether it is code without a word on it.

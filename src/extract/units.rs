@@ -8,37 +8,32 @@
 //! tells what the next piece is about. So it becomes that piece's *lead*: read with it, and
 //! shown with it where the piece alone would say too little.
 
+mod paragraph;
+
 use std::ops::Range;
 use std::rc::Rc;
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::announcement::{announces, announces_list};
+use super::announced::{item_or_code, take_in};
+use super::announcement::announces_list;
 use super::blocks::{BlockKind, TextBlock, blocks, trim};
-use super::cut::{LONGEST_UNIT, cut_long, whole_sentences};
-use super::fact_lines::{definitions, fact_lines};
+use super::cut::{cut_long, short, whole_sentences};
 use super::heading_stack::{HeadingStack, UNMARKED, level};
 use super::markup::{between_block_tags, is_name_of_picture};
-use super::part::{PartKind, UnitPart, is_unwrapped};
+use super::part::{PartKind, UnitPart};
+use super::quotation::unquoted;
 use super::reference::is_navigation;
-use super::title::{is_heading, is_option, option_title, title};
-use super::turn::{opening_turn, turns};
+use super::release::release_lines;
+use super::talk::messages;
+use super::title::{is_heading, is_option};
 use super::unit::Unit;
-use crate::text::line::ends_with_colon;
+use super::wrapping::is_unwrapped;
+use crate::text::line::{ends_with_colon, with_line_feeds};
 use crate::text::sentence::is_question;
 
 /// Words below which a piece is shown with its lead.
 const SHORTEST_ALONE: usize = 4;
-
-/// Longest code that is shown with the sentence before it, in bytes.
-const LONGEST_CODE: usize = 2000;
-
-/// Longest code that is shown with a sentence which doesn't announce it with a colon, in bytes.
-const LONGEST_UNANNOUNCED: usize = 300;
-
-/// Longest table that is shown whole with the sentence that announces it, in bytes; of a longer one the rows stand for
-/// themselves.
-const LONGEST_TABLE: usize = 400;
 
 /// Words of the longest numbered item that is shown with the paragraph below it, and bytes of both together.
 const LONGEST_STEP: usize = 12;
@@ -52,7 +47,11 @@ const LONGEST_LIST: usize = 1500;
 /// They overlap only where a list is there whole, with the sentence that announces it, and
 /// item by item.
 pub(super) fn units(content: &str) -> Vec<Unit> {
+    let content = with_line_feeds(content);
+    let content = &*content;
     let blocks = blocks(content);
+    let messages = messages(content, &blocks);
+    let releases = release_lines(content, &blocks);
     let mut pieces = UnitBuilder::new(content);
     for (index, block) in blocks.iter().enumerate() {
         let (before, rest) = (&blocks[..index], &blocks[index + 1..]);
@@ -61,17 +60,11 @@ pub(super) fn units(content: &str) -> Vec<Unit> {
             BlockKind::Heading => {
                 pieces.begin_section(block.range.clone(), level(content, &block.range));
             }
-            BlockKind::Columns => pieces.columns = short(&block.range),
+            BlockKind::Columns => pieces.begin_table(block),
             BlockKind::Row => pieces.row(block, rest),
             BlockKind::Code => pieces.code(block),
-            BlockKind::Prose if !rest.is_empty() && is_heading(content, &block.range) => {
-                pieces.begin_section(block.range.clone(), UNMARKED);
-            }
-            BlockKind::Prose => {
-                let first = pieces.units.len();
-                pieces.paragraph(block, rest);
-                pieces.open_talk(first, &block.range);
-            }
+            BlockKind::Prose if !messages[index].is_empty() => pieces.talk(&messages[index], rest),
+            BlockKind::Prose => pieces.prose(block, rest, &releases),
             BlockKind::Item => pieces.item(block, before.last(), rest),
         }
     }
@@ -90,8 +83,10 @@ struct UnitBuilder<'a> {
     heading: Option<Range<usize>>,
     /// What the next piece stands under: that, or a question that is answered in its own paragraph.
     under: Option<Range<usize>>,
-    /// The headings that are above what is read, and those that the last of them stands below, the nearest first.
+    /// The headings that are above what is read, those of them that the last one stands below, and those that `under` stands below,
+    /// the nearest first.
     headings: HeadingStack,
+    outer: Rc<[Range<usize>]>,
     above: Rc<[Range<usize>]>,
     /// Whether a question that the sign of its asker stands before is above what is read.
     is_asked: bool,
@@ -117,6 +112,7 @@ impl UnitBuilder<'_> {
             heading: None,
             under: None,
             headings: HeadingStack::default(),
+            outer: Rc::default(),
             above: Rc::default(),
             is_asked: false,
             columns: None,
@@ -131,13 +127,25 @@ impl UnitBuilder<'_> {
     /// What follows stands under the heading at `range`, which is of a `level`.
     fn begin_section(&mut self, range: Range<usize>, level: usize) {
         self.heading = short(&range);
-        self.above = self.headings.enter(level, self.heading.clone());
+        self.outer = self.headings.enter(level, self.heading.clone());
+        self.above = Rc::clone(&self.outer);
         self.is_asked = false;
-        self.begin_answer(range);
+        self.begin_below(range);
     }
 
-    /// What follows answers the question or stands under the heading at `range`.
+    /// What follows in the paragraph answers the question at `range`, which stands below all headings.
     fn begin_answer(&mut self, range: Range<usize>) {
+        self.above = self.headings.all();
+        self.begin_below(range);
+    }
+
+    /// What follows the paragraph stands under the last heading again.
+    fn end_answer(&mut self) {
+        self.under.clone_from(&self.heading);
+        self.above = Rc::clone(&self.outer);
+    }
+
+    fn begin_below(&mut self, range: Range<usize>) {
         self.lead = short(&range);
         self.under.clone_from(&self.lead);
         (self.section, self.is_new) = (Some(range), true);
@@ -151,107 +159,6 @@ impl UnitBuilder<'_> {
         if !matches!(kind, BlockKind::Item | BlockKind::Code) {
             (self.list, self.in_list) = (None, false);
         }
-    }
-
-    /// A first line that is a title is no part of the sentence on the next.
-    fn paragraph(&mut self, block: &TextBlock, rest: &[TextBlock]) {
-        let mut range = block.range.clone();
-        let mut title_of = title as fn(&str) -> Option<usize>;
-        if self.turns(&range, rest) {
-            return;
-        }
-        if self.definitions(&range) {
-            self.announce(rest);
-            return;
-        }
-        while let Some(length) = title_of(&self.content[range.clone()]) {
-            if self.facts(&range) {
-                self.announce(rest);
-                return;
-            }
-            let title = trim(self.content, range.start..range.start + length);
-            range = trim(self.content, range.start + length..range.end);
-            if is_option(&self.content[title.clone()]) {
-                self.begin_section(title, UNMARKED);
-                // An option is told by its first sentence, which is shown with its name.
-                (self.heading, self.under) = (None, None);
-            } else if is_heading(self.content, &title) {
-                self.begin_section(title, UNMARKED);
-            } else {
-                self.push(title, &PartKind::Sentence, None);
-            }
-            // Below the name of a group of options stands the first of them.
-            title_of = option_title;
-        }
-        if !self.facts(&range) {
-            self.running_text(range);
-        }
-        self.announce(rest);
-    }
-
-    fn running_text(&mut self, range: Range<usize>) {
-        let text = &self.content[range.clone()];
-        let has_lines = text.contains('\n') && is_unwrapped(text);
-        self.text(range, &if has_lines { PartKind::Lines } else { PartKind::Sentence });
-    }
-
-    /// Reads a paragraph of questions and answers with the signs of who speaks. All that the asker says is the question.
-    fn turns(&mut self, range: &Range<usize>, rest: &[TextBlock]) -> bool {
-        let below = rest.first().filter(|it| it.kind == BlockKind::Prose);
-        let below = below.map_or("", |it| &self.content[it.range.clone()]);
-        let found = turns(&self.content[range.clone()], below, self.is_asked);
-        let first = self.units.len();
-        for turn in &found {
-            let said = within(range, turn.range.clone());
-            if turn.asks {
-                self.begin_section(said, UNMARKED);
-                self.is_asked = true;
-            } else if !said.is_empty() {
-                self.running_text(said);
-            }
-        }
-        if self.units.len() > first {
-            self.announce(rest);
-        }
-        !found.is_empty()
-    }
-
-    /// Notes which of the units from `first` on are of the first turn, where the paragraph at `range` is a chat.
-    fn open_talk(&mut self, first: usize, range: &Range<usize>) {
-        let is_below = first > 0;
-        let Some(length) = opening_turn(&self.content[range.clone()]).filter(|_| !is_below) else {
-            return;
-        };
-        let end = range.start + length;
-        self.units[first..].iter_mut().for_each(|it| it.opens_talk = it.range().end <= end);
-    }
-
-    /// Reads a paragraph of terms, each with what it means in the lines below it.
-    fn definitions(&mut self, range: &Range<usize>) -> bool {
-        let Some(found) = definitions(&self.content[range.clone()]) else { return false };
-        for definition in found {
-            let part =
-                |it: Range<usize>| UnitPart { range: within(range, it), kind: PartKind::Sentence };
-            let lead = self.lead.take();
-            let unit = self.unit(definition.into_iter().map(part).collect(), lead);
-            self.units.push(unit);
-        }
-        self.is_new = false;
-        true
-    }
-
-    /// Reads a paragraph of which each line tells a fact of its own, as the items of a list.
-    fn facts(&mut self, range: &Range<usize>) -> bool {
-        let Some(lines) = fact_lines(&self.content[range.clone()]) else { return false };
-        let kind = PartKind::Item(None);
-        let part = |it: Range<usize>| UnitPart { range: within(range, it), kind: kind.clone() };
-        let parts: Vec<UnitPart> = lines.into_iter().map(part).collect();
-        let whole = self.all_of(parts.clone()).map(Rc::new);
-        let first = self.units.len();
-        parts.into_iter().for_each(|part| self.piece(part.range, &kind));
-        self.units[first..].iter_mut().for_each(|it| it.bullets.clone_from(&whole));
-        self.is_new = false;
-        true
     }
 
     fn item(&mut self, block: &TextBlock, before: Option<&TextBlock>, rest: &[TextBlock]) {
@@ -320,28 +227,41 @@ impl UnitBuilder<'_> {
 
     /// A question that is all there is stands above what follows as a heading does, another one above the rest of `range`.
     fn sentences(&mut self, range: Range<usize>, kind: &PartKind) {
-        let mut follows = false;
+        let sentences = self.sentences_of(&range);
+        match &sentences[..] {
+            [only] if is_question(self.bare(only)) => self.begin_section(only.clone(), UNMARKED),
+            _ => self.say(sentences, kind),
+        }
+        self.end_answer();
+    }
+
+    fn sentences_of(&self, range: &Range<usize>) -> Vec<Range<usize>> {
         let sentences = whole_sentences(&self.content[range.clone()]);
-        let is_alone = sentences.len() == 1;
+        sentences.into_iter().map(|it| within(range, it)).collect()
+    }
+
+    /// The sentence at `range` without the emphasis that ends with it.
+    fn bare(&self, range: &Range<usize>) -> &str {
+        self.content[range.clone()].trim_end_matches(['*', '_'])
+    }
+
+    fn say(&mut self, sentences: Vec<Range<usize>>, kind: &PartKind) {
+        let mut follows = false;
         for sentence in sentences {
-            let sentence = range.start + sentence.start..range.start + sentence.end;
-            let text = self.content[sentence.clone()].trim_end_matches(['*', '_']);
+            let text = self.bare(&sentence);
             if is_name_of_picture(text) {
                 continue;
             }
-            match is_question(text) {
-                true if is_alone => self.begin_section(sentence, UNMARKED),
-                true => self.begin_answer(sentence),
-                false => {
-                    let first = self.units.len();
-                    self.piece(sentence, kind);
-                    self.units[first..].iter_mut().for_each(|unit| unit.follows = follows);
-                    self.open_section(first);
-                }
+            if is_question(text) {
+                self.begin_answer(sentence);
+            } else {
+                let first = self.units.len();
+                self.piece(sentence, kind);
+                self.units[first..].iter_mut().for_each(|unit| unit.follows = follows);
+                self.open_section(first);
             }
             follows = true;
         }
-        self.under.clone_from(&self.heading);
     }
 
     /// Units from `first` on are what the section says first. An announcement ("Syntax:") and a single word say nothing of
@@ -360,11 +280,16 @@ impl UnitBuilder<'_> {
         }
     }
 
+    /// What follows are rows below the header `block`.
+    fn begin_table(&mut self, block: &TextBlock) {
+        (self.columns, self.table, self.in_table) = (short(&block.range), None, false);
+    }
+
     /// All rows of a table are read with its lead.
     fn row(&mut self, block: &TextBlock, rest: &[TextBlock]) {
         let lead = self.lead.take().and_then(|lead| short(&lead));
         self.is_new = false;
-        let kind = PartKind::Row(self.columns.clone());
+        let kind = PartKind::Row(self.columns.clone(), block.cells);
         if !std::mem::replace(&mut self.in_table, true) {
             let rows = rest.iter().take_while(|it| it.kind == BlockKind::Row);
             let part = |it: &TextBlock| UnitPart { range: it.range.clone(), kind: kind.clone() };
@@ -427,55 +352,20 @@ impl UnitBuilder<'_> {
 
     /// A sentence that announces code, a list or a table takes it in, if it is not too long.
     fn announce(&mut self, rest: &[TextBlock]) {
-        let (Some(last), Some(next)) = (self.units.last_mut(), rest.first()) else { return };
-        let range = last.range();
-        let text = &self.content[range.clone()];
-        // An item that does not end is none that brings the next.
-        let is_sentence = last.parts.last().is_some_and(|it| it.kind == PartKind::Sentence);
-        let announces = match next.kind {
-            BlockKind::Item if is_sentence => announces_list(text),
-            _ => announces(text),
-        };
-        let most = match (next.kind, announces) {
-            (BlockKind::Code, true) => LONGEST_CODE,
-            (BlockKind::Code, false) => LONGEST_UNANNOUNCED,
-            _ => LONGEST_UNIT,
-        };
-        let fits = |block: &&TextBlock| block.range.end - range.end <= most;
-        if announces && next.kind == BlockKind::Columns {
-            let rows = rest[1..].iter().take_while(|block| block.kind == BlockKind::Row);
-            let kind = PartKind::Row(short(&next.range));
-            let row =
-                |block: &TextBlock| UnitPart { range: block.range.clone(), kind: kind.clone() };
-            if rows.clone().all(|block| block.range.end - range.end <= LONGEST_TABLE) {
-                last.parts.extend(rows.map(row));
-            }
-            return;
+        if let Some(last) = self.units.last_mut() {
+            take_in(last, self.content, rest);
         }
-        let wanted = |block: &&TextBlock| {
-            let is_wanted = block.kind == next.kind
-                && (block.kind == BlockKind::Code || announces && block.kind == BlockKind::Item);
-            is_wanted && fits(block)
-        };
-        last.parts.extend(rest.iter().take_while(wanted).map(item_or_code));
     }
 }
 
-/// A block of a list, or code.
-fn item_or_code(block: &TextBlock) -> UnitPart {
-    let kind = match block.kind {
-        BlockKind::Code => PartKind::Code(block.label.clone()),
-        _ => PartKind::Item(block.label.clone()),
-    };
-    UnitPart { range: block.range.clone(), kind }
+/// How the running text of a paragraph is read.
+fn kind_of_text(content: &str, range: &Range<usize>) -> PartKind {
+    let text = unquoted(content, range);
+    let has_lines = text.contains('\n') && is_unwrapped(&text);
+    if has_lines { PartKind::Lines } else { PartKind::Sentence }
 }
 
 /// What is `inner` of the text at `range`, in the content.
 fn within(range: &Range<usize>, inner: Range<usize>) -> Range<usize> {
     range.start + inner.start..range.start + inner.end
-}
-
-/// `range`, unless it is too long to be read with each of the pieces below it.
-fn short(range: &Range<usize>) -> Option<Range<usize>> {
-    (range.len() <= LONGEST_UNIT).then(|| range.clone())
 }

@@ -15,8 +15,11 @@ use super::ExtractPassage;
 use super::choice::ChosenUnit;
 use super::markup::plain;
 use super::part::{PartKind, UnitPart};
+use super::title::is_title_line;
 use super::unit::{Unit, joint};
+use super::wrapping::ends_with_sentence;
 use crate::text::marker::without_markers;
+use crate::text::script::is_chinese_or_japanese;
 
 /// Longest item, in characters, that stands in a line with others.
 const LONGEST_INLINE_ITEM: usize = 40;
@@ -57,13 +60,15 @@ pub(super) fn word(
             let above = above.map(|it| (chosen.passage, it));
             let is_new = above != headline && !chosen.begins_with_headline();
             if let Some((_, above)) = above.filter(|_| is_new) {
-                let heading = passage.content[above.clone()].trim_end_matches(':');
-                pieces = headed(quoted_sentence(heading, format), pieces);
+                let heading = above.text(passage);
+                pieces = headed(quoted_sentence(heading.trim_end_matches(':'), format), pieces);
             }
             headline = above;
             let before = at.checked_sub(1).map(|it| group[it].unit.range().end);
             let start = chosen.unit.range().start;
             answer.is_unspaced = before.is_some_and(|it| is_unspaced(passage.content, it..start));
+            let above = at.checked_sub(1).map(|it| group[it].unit);
+            answer.is_titled = above.is_some_and(|it| is_titled(passage.content, it, chosen.unit));
             pieces.into_iter().for_each(|piece| answer.add(piece));
         }
         answer.cite();
@@ -103,13 +108,20 @@ struct AnswerText {
     is_cited: bool,
     /// Whether no space parts what is put next from what stands before it, as in the source.
     is_unspaced: bool,
+    /// Whether what stands before it is its title.
+    is_titled: bool,
 }
 
 impl AnswerText {
     fn add(&mut self, piece: TextPiece) {
         match piece {
             TextPiece::Words(words) => {
-                let joint = if self.is_unspaced { "" } else { " " };
+                let joint = match (self.is_titled, self.is_unspaced) {
+                    (true, _) if self.words.ends_with(is_chinese_or_japanese) => "：",
+                    (true, _) => ": ",
+                    (false, true) => "",
+                    (false, false) => " ",
+                };
                 self.put(&words, joint);
             }
             TextPiece::Item(words) => {
@@ -139,7 +151,7 @@ impl AnswerText {
     /// Adds to what is cited next, behind `joint` or on a line of its own.
     fn put(&mut self, words: &str, joint: &str) {
         let ends_line = std::mem::take(&mut self.ends_line);
-        (self.ends_item, self.is_unspaced) = (false, false);
+        (self.ends_item, self.is_unspaced, self.is_titled) = (false, false, false);
         if !self.words.is_empty() {
             self.words += if ends_line { "\n" } else { joint };
         }
@@ -177,15 +189,22 @@ impl AnswerText {
 /// were written in Chinese or Japanese.
 fn is_unspaced(content: &str, between: Range<usize>) -> bool {
     let Some(gap) = content.get(between.clone()) else { return false };
-    let ends = content[..between.start].ends_with(is_wide);
-    let begins = content[between.end..].starts_with(is_wide);
+    let ends = content[..between.start].ends_with(is_chinese_or_japanese);
+    let begins = content[between.end..].starts_with(is_chinese_or_japanese);
     ends && (gap.is_empty() || begins && gap.chars().all(|c| matches!(c, '\n' | '\r')))
 }
 
-/// A character of a script without spaces, or a sign that is as wide.
-fn is_wide(character: char) -> bool {
-    matches!(character, '\u{3001}'..='\u{30FF}' | '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}'
-        | '\u{FF01}'..='\u{FF60}' | '\u{20000}'..='\u{3FFFF}')
+/// Whether the piece `above` is a title on a line of its own, and `unit` the sentence below it.
+fn is_titled(content: &str, above: &Unit, unit: &Unit) -> bool {
+    let (title, below) = (above.range(), unit.range());
+    let Some(gap) = content.get(title.end..below.start) else { return false };
+    let before = content[..title.start].trim_end_matches([' ', '\t']);
+    let is_own_line = (before.is_empty() || before.ends_with(['\n', '\r']))
+        && gap.contains(['\n', '\r'])
+        && !content[title.clone()].contains(['\n', '\r']);
+    let is_text = |unit: &Unit| unit.parts.iter().all(|it| it.kind == PartKind::Sentence);
+    let are_text = is_text(above) && above.parts.len() == 1 && is_text(unit);
+    are_text && is_own_line && is_title_line(&content[title]) && ends_with_sentence(&content[below])
 }
 
 fn pieces(unit: &Unit, content: &str, format: AnswerFormat) -> Vec<TextPiece> {
@@ -250,7 +269,7 @@ impl UnitPart {
     }
 
     fn is_row(&self) -> bool {
-        matches!(self.kind, PartKind::Row(_))
+        matches!(self.kind, PartKind::Row(..))
     }
 
     /// Whether it stands in a line with other items, as `words`.
@@ -303,6 +322,7 @@ pub(super) fn quoted(text: &str) -> String {
     let lines: Vec<&str> = text.split('\n').map(without_fences).collect();
     without_markers(&lines.join("\n"))
 }
+
 /// A line without the fences that it begins with, blanks between them included.
 fn without_fences(line: &str) -> &str {
     let mut rest = line;
@@ -330,6 +350,46 @@ mod tests {
         ] {
             assert_eq!(quoted(text), expected, "{text:?}");
             assert_eq!(markers(&format!("{} [1]", quoted(text))).len(), 1, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn a_title_is_told_from_the_sentence_below_it() {
+        let unit = |range: Range<usize>| {
+            Unit::new(vec![UnitPart { range, kind: PartKind::Sentence }], None)
+        };
+        for (content, is_title) in [
+            ("Manual de la caldera TermoPlus 24|\n\n|La presión es de 1,5 bar.", true),
+            ("Bedienungsanleitung KV-300|\n|Die Lampe blinkt.", true),
+            ("扫地机器人S8使用说明|\n\n|红灯闪烁表示尘盒已满。", true),
+            ("It opens at nine.|\n\n|It closes at six.", false),
+            ("Opening hours|\n\n|Monday 9-18", false),
+            ("Opening hours| |It closes at six.", false),
+            ("Opening\nhours|\n|It closes at six.", false),
+        ] {
+            let [title, gap, below] = content.split('|').collect::<Vec<_>>()[..] else {
+                panic!("three parts: {content}")
+            };
+            let start = title.len() + gap.len();
+            let (above, unit) = (unit(0..title.len()), unit(start..start + below.len()));
+            assert_eq!(is_titled(&content.replace('|', ""), &above, &unit), is_title, "{content}");
+        }
+        let content = "It is so. Opening hours\n\nIt closes at six.";
+        assert!(!is_titled(content, &unit(10..23), &unit(25..content.len())));
+    }
+
+    #[test]
+    fn a_title_stands_before_a_colon() {
+        for (title, sentence, expected) in [
+            ("Manual 24", "La presión es alta.", "Manual 24: La presión es alta. [1]"),
+            ("使用说明", "红灯闪烁。", "使用说明：红灯闪烁。 [1]"),
+        ] {
+            let mut answer = AnswerText { number: 1, ..AnswerText::default() };
+            answer.add(TextPiece::Words(title.to_owned()));
+            answer.is_titled = true;
+            answer.add(TextPiece::Words(sentence.to_owned()));
+            answer.cite();
+            assert_eq!(answer.text, expected);
         }
     }
 

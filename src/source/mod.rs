@@ -53,6 +53,12 @@ pub struct Summary {
     /// The chunks it was made of, or of many those that it quotes, the most relevant first; at least one. They are what is quoted, so
     /// there is no citation of a summary that does not lead to a row.
     pub leaves: Vec<Leaf>,
+    /// How many rows it sums up.
+    #[serde(skip)]
+    pub documents: u32,
+    /// Whether the question names the row that it sums up by its key.
+    #[serde(skip)]
+    pub is_named: bool,
 }
 
 /// A chunk that a summary was made of.
@@ -64,6 +70,18 @@ pub struct Leaf {
     /// Its text, an exact substring of the row's.
     #[serde(skip)]
     pub content: String,
+    /// The sentences of it that stand for what is summed up.
+    #[serde(skip)]
+    pub quoted: Vec<LeafQuote>,
+}
+
+/// A sentence of a chunk that stands for what a summary sums up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LeafQuote {
+    /// Its place among those of the summary.
+    pub no: i64,
+    /// Where it stands in the text of the chunk, in characters from 0.
+    pub chars: Range<u32>,
 }
 
 /// A row, or a computed result, of a SQL statement.

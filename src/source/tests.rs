@@ -39,15 +39,17 @@ pub fn leaf(chunk_id: i64, content: &str) -> Leaf {
     let pipeline = "docs".to_owned();
     let (shard, chunk_no, start_char) = (None, 2, 100);
     let span = ChunkSpan { pipeline, shard, chunk_id, source_key, chunk_no, start_char, end_char };
-    Leaf { span, content: content.to_owned() }
+    Leaf { span, content: content.to_owned(), quoted: Vec::new() }
 }
 
 /// A summary of a chunk for each of `leaves`, whose IDs are counted from 70.
 pub fn summary(content: &str, leaves: &[&str]) -> Source {
     let leaves = (70..).zip(leaves).map(|(id, content)| leaf(id, content)).collect();
     let title = Some("Opening hours".to_owned());
-    let content = content.to_owned();
-    Source::Summary(Summary { summary_id: 5, title, content, similarity: Some(0.25), leaves })
+    let (content, similarity) = (content.to_owned(), Some(0.25));
+    let (documents, is_named) = (1, false);
+    let summary_id = 5;
+    Source::Summary(Summary { summary_id, title, content, similarity, leaves, documents, is_named })
 }
 
 /// Row 17 of the table "orders".

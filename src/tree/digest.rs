@@ -6,12 +6,14 @@
 //!
 //! Summing up by quoting: sentences that are like all of them together (the centroid of Radev et al., 2000), and
 //! not like those already chosen (maximal marginal relevance, Carbonell and Goldstein, 1998). Sentences are
-//! compared by their words, weighted by rarity. To embed each of them would cost as much as all chunks once more.
+//! compared by their words, weighted by rarity. To embed each of them would cost as much as all chunks once more. Code is
+//! no sentence, also where a chunk begins in the middle of it.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
 use crate::text::character_counter::CharacterCounter;
+use crate::text::code::{code_blocks, reads_as_code};
 use crate::text::sentence::{sentences_interruptibly, trimmed};
 use crate::text::words::each_word;
 
@@ -42,22 +44,34 @@ pub struct QuotedSentence {
     pub chars: Range<u32>,
     /// The sentence, an exact substring of the text.
     pub text: String,
+    /// Whether it stands for its text only because nothing else does: it is code, a heading or a row, or says too little.
+    pub is_makeshift: bool,
 }
 
 /// The sentences of the text number `leaf` that may stand for it. Where none may, the beginning of the text is one, so
-/// that a text with a letter in it has at least one. `interrupt` is called from time to time and may unwind.
+/// that a text with a letter in it has at least one. `open` is the line of a fence of code that is open where the text
+/// begins. `interrupt` is called from time to time and may unwind.
 #[must_use]
-pub fn quotable(leaf: usize, text: &str, interrupt: &mut dyn FnMut()) -> Vec<QuotedSentence> {
+pub fn quotable(
+    leaf: usize,
+    text: &str,
+    open: Option<&str>,
+    interrupt: &mut dyn FnMut(),
+) -> Vec<QuotedSentence> {
     let sentences = sentences_interruptibly(text, interrupt);
-    let says_something = |range: &&Range<usize>| {
-        let sentence = &text[(*range).clone()];
-        range.len() <= LONGEST
-            && !sentence.starts_with(['#', '|', '`'])
-            && each_word(sentence).nth(FEWEST_WORDS - 1).is_some()
+    let code = code_blocks(text, open);
+    let is_code = |range: &Range<usize>| {
+        let next = code.partition_point(|block| block.end <= range.start);
+        code.get(next).is_some_and(|block| block.start < range.end)
+    };
+    let may_stand = |range: &&Range<usize>| {
+        let range: &Range<usize> = range;
+        says_something(&text[range.clone()]) && !is_code(range)
     };
     let mut chosen: Vec<Range<usize>> =
-        sentences.iter().take(MOST_OF_TEXT).filter(says_something).cloned().collect();
-    if chosen.is_empty() {
+        sentences.iter().take(MOST_OF_TEXT).filter(may_stand).cloned().collect();
+    let is_makeshift = chosen.is_empty();
+    if is_makeshift {
         let first = sentences.first().map(|it| it.start..it.end.min(beginning(text, it.start)));
         chosen.extend(first.and_then(|range| trimmed(text, range)));
     }
@@ -66,8 +80,22 @@ pub fn quotable(leaf: usize, text: &str, interrupt: &mut dyn FnMut()) -> Vec<Quo
         leaf,
         chars: counter.count_to(range.start)..counter.count_to(range.end),
         text: text[range].to_owned(),
+        is_makeshift,
     };
     chosen.into_iter().map(quoted).collect()
+}
+
+/// Whether a sentence that stands for a text does so only because nothing else does, as far as its words tell.
+#[must_use]
+pub fn is_makeshift(sentence: &str) -> bool {
+    !says_something(sentence) || reads_as_code(sentence)
+}
+
+/// Whether a sentence may stand for a text, be it no code.
+fn says_something(sentence: &str) -> bool {
+    sentence.len() <= LONGEST
+        && !sentence.starts_with(['#', '|', '`'])
+        && each_word(sentence).nth(FEWEST_WORDS - 1).is_some()
 }
 
 /// Where a text ends of which [`LONGEST`] bytes are read from `start` on.
@@ -79,14 +107,17 @@ fn beginning(text: &str, start: usize) -> usize {
     end
 }
 
-/// Those of `sentences` that stand for all of them, in their order: at most `most`. `interrupt` is called from time to
-/// time and may unwind.
+/// Those of `sentences` that stand for all of them, in their order: at most `most`. Makeshift ones are left out where there
+/// are others. `interrupt` is called from time to time and may unwind.
 #[must_use]
 pub fn digest(
     mut sentences: Vec<QuotedSentence>,
     most: usize,
     interrupt: &mut dyn FnMut(),
 ) -> Vec<QuotedSentence> {
+    if sentences.iter().any(|it| !it.is_makeshift) {
+        sentences.retain(|it| !it.is_makeshift);
+    }
     let texts: Vec<&str> = sentences.iter().map(|it| it.text.as_str()).collect();
     let mut chosen = central(&texts, most, interrupt);
     chosen.sort_unstable();

@@ -2,7 +2,7 @@ use std::collections::HashSet;
 
 use proptest::prelude::*;
 
-use super::digest::{MOST_SENTENCES, QuotedSentence, digest, quotable, text_of};
+use super::digest::{MOST_SENTENCES, QuotedSentence, digest, is_makeshift, quotable, text_of};
 use super::grow::grow;
 use super::*;
 
@@ -102,11 +102,11 @@ proptest! {
     #[test]
     fn what_is_quoted_stands_where_it_says(texts in prop::collection::vec(any::<String>(), 0..6)) {
         let sentences: Vec<QuotedSentence> =
-            texts.iter().enumerate().flat_map(|(at, text)| quotable(at, text, &mut || {})).collect();
+            texts.iter().enumerate().flat_map(|(at, text)| quotable(at, text, None, &mut || {})).collect();
         let chosen = digest(sentences.clone(), MOST_SENTENCES, &mut || {});
         prop_assert!(chosen.len() <= MOST_SENTENCES);
         prop_assert_eq!(chosen.is_empty(), sentences.is_empty());
-        for QuotedSentence { leaf, chars, text } in chosen {
+        for QuotedSentence { leaf, chars, text, .. } in chosen {
             let (start, length) = (chars.start as usize, chars.len());
             prop_assert_eq!(texts[leaf].chars().skip(start).take(length).collect::<String>(), text);
         }
@@ -134,14 +134,42 @@ fn a_summary_says_what_is_said_most_and_nothing_twice() {
                 Leave of employees is asked for a month ahead. Employees have thirty days of leave a year. \
                 Days of leave that employees do not take end in March. Yes. \
                 A parrot lives in the hall of the mill. Bicycles stand behind the northern gate.";
-    let chosen = digest(quotable(0, text, &mut || {}), MOST_SENTENCES, &mut || {});
+    let chosen = digest(quotable(0, text, None, &mut || {}), MOST_SENTENCES, &mut || {});
     let said = text_of(&chosen);
     assert_eq!(said.matches("thirty days").count(), 1, "{said}");
     assert!(said.contains("a month ahead") && !said.contains("Yes."), "{said}");
     assert!(chosen.is_sorted_by_key(|it| it.chars.start));
-    let one = digest(quotable(0, "Short.", &mut || {}), MOST_SENTENCES, &mut || {});
+    let one = digest(quotable(0, "Short.", None, &mut || {}), MOST_SENTENCES, &mut || {});
     assert_eq!(text_of(&one), "Short.");
-    assert!(quotable(0, " \n", &mut || {}).is_empty());
+    assert!(quotable(0, " \n", None, &mut || {}).is_empty());
     let long = "é".repeat(10_000);
-    assert_eq!(quotable(3, &long, &mut || {})[0].chars, 0..250);
+    assert_eq!(quotable(3, &long, None, &mut || {})[0].chars, 0..250);
+}
+
+#[test]
+fn code_stands_for_a_text_only_where_nothing_else_does() {
+    let text = "# Tables\n\nA table is made before its pipeline. Rows come later.\n\n```sql\nCREATE TABLE handbook \
+                (id integer PRIMARY KEY, body text);\nINSERT INTO handbook VALUES (1, 'Employees have leave.');\n```\n\n\
+                The pipeline reads all of its rows at once.";
+    let said = |text: &str, open| text_of(&quotable(0, text, open, &mut || {}));
+    assert_eq!(
+        said(text, None),
+        "A table is made before its pipeline. The pipeline reads all of its rows at once."
+    );
+    // A chunk that begins within a fence, and one that is nothing else.
+    let rest = "INSERT INTO handbook VALUES (1, 'Employees have leave.');\n```\n\nThe pipeline reads all of its rows.";
+    assert_eq!(said(rest, Some("```sql")), "The pipeline reads all of its rows.");
+    let code =
+        "SELECT answer FROM rag_answer_details('When is lunch in the canteen?', 'handbook');";
+    let alone = quotable(1, code, Some("```sql"), &mut || {});
+    assert!(alone.len() == 1 && alone[0].is_makeshift && alone[0].text.starts_with("SELECT"));
+    // Beside it, prose stands for both; and it is known by its words where its fence is no more.
+    let both: Vec<QuotedSentence> =
+        alone.clone().into_iter().chain(quotable(2, rest, Some("```sql"), &mut || {})).collect();
+    let chosen = digest(both, MOST_SENTENCES, &mut || {});
+    assert_eq!(text_of(&chosen), "The pipeline reads all of its rows.");
+    assert_eq!(text_of(&digest(alone, MOST_SENTENCES, &mut || {})).len(), code.len());
+    assert!(
+        is_makeshift(code) && is_makeshift("# Tables") && !is_makeshift(&said(rest, Some("```")))
+    );
 }

@@ -14,7 +14,7 @@ use super::grade::grades;
 use super::{AnswerStrategy, Desk, StrategyResult};
 use crate::context::step::{Material, Numbered};
 use crate::error::Result;
-use crate::prompt::list;
+use crate::prompt::{list, place};
 
 /// Grade from which a source is relevant.
 const RELEVANT: f32 = 6.0;
@@ -102,7 +102,7 @@ fn other_query(desk: &mut Desk<'_>, queries: &[String]) -> Result<Option<String>
     let mut tried = vec![note(desk.question)];
     tried.extend(queries.iter().cloned());
     let material = Material { question: desk.question, notes: &tried, ..Material::default() };
-    let prompt = desk.prompt("search_again", material, &["question", "notes"])?;
+    let prompt = desk.prompt(place::SEARCH_AGAIN, material)?;
     let reply = desk.prepare("rewrite", prompt)?.unwrap_or_default();
     let new = list::questions(&reply, desk.question, queries.len() + 1);
     Ok(new.into_iter().find(|query| !queries.contains(query)))

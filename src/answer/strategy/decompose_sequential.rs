@@ -5,6 +5,7 @@ use super::sub_question::{Finding, conclude, split};
 use super::{AnswerStrategy, Desk, StrategyResult};
 use crate::context::step::Material;
 use crate::error::Result;
+use crate::prompt::place;
 
 /// `decompose_sequential`.
 pub static STRATEGY: AnswerStrategy = AnswerStrategy {
@@ -35,7 +36,7 @@ fn answer(desk: &mut Desk<'_>) -> Result<StrategyResult> {
                     notes: &notes,
                     ..Material::default()
                 };
-                desk.prompt("answer_with_notes", material, &["question", "sources", "notes"])?
+                desk.prompt(place::ANSWER_WITH_NOTES, material)?
             }
         };
         let reply = desk.prepare("sub_answer", prompt)?;

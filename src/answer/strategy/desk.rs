@@ -20,14 +20,12 @@ use crate::context::step::{self, Material, Numbered};
 use crate::context::{Reading, fit};
 use crate::error::Result;
 use crate::prompt::messages::{Message, PromptSource, is_no_answer};
+use crate::prompt::place::{self, PromptPlace};
 use crate::prompt::template::Template;
 use crate::source::Source;
 
 /// Longest text of an earlier call that is shown in a later one, in characters.
 const LONGEST_NOTE: usize = 8000;
-
-/// What a template of an answer has to use.
-const OF_ANSWERS: [&str; 2] = ["question", "sources"];
 
 /// All that a strategy has.
 pub struct Desk<'a> {
@@ -138,8 +136,7 @@ impl<'a> Desk<'a> {
             notes: &notes,
             ..Material::default()
         };
-        let needed = ["question", "sources", "notes"];
-        let prompt = self.prompt("answer_with_notes", material, &needed)?;
+        let prompt = self.prompt(place::ANSWER_WITH_NOTES, material)?;
         Ok(FinalPrompt { step: "form", prompt, otherwise: Fallback::Nothing })
     }
 
@@ -294,20 +291,15 @@ impl<'a> Desk<'a> {
             (!examples.is_empty()).then_some("examples"),
         ];
         let needed: Vec<&str> =
-            OF_ANSWERS.into_iter().chain(wanted.into_iter().flatten()).collect();
+            place::ANSWER.needed.iter().copied().chain(wanted.into_iter().flatten()).collect();
         let material = Material { question, sources, examples: &examples, ..Material::default() };
         self.rendered(&template, &material, &needed)
     }
 
-    /// A prompt in the words of the template `name`, which has to use the variables `needed`.
-    pub fn prompt(
-        &mut self,
-        name: &str,
-        material: Material<'_>,
-        needed: &[&str],
-    ) -> Result<Vec<Message>> {
-        let template = self.tools.template(name)?;
-        self.rendered(&template, &material, needed)
+    /// A prompt in the words of the usual template of `place`.
+    pub fn prompt(&mut self, place: PromptPlace, material: Material<'_>) -> Result<Vec<Message>> {
+        let template = self.tools.template(place.usual())?;
+        self.rendered(&template, &material, place.needed)
     }
 
     /// The messages, with as much of `material` as a call can read.

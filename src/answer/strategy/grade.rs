@@ -7,6 +7,7 @@ use super::Desk;
 use crate::context::step::{Material, Numbered};
 use crate::error::Result;
 use crate::prompt::messages::PromptSource;
+use crate::prompt::place;
 use crate::rerank::judge;
 
 /// Characters of a source that are graded.
@@ -23,7 +24,7 @@ pub fn grades(desk: &mut Desk<'_>, sources: &[Numbered]) -> Result<HashMap<usize
     let mut prompts = Vec::with_capacity(parts.len());
     for part in &parts {
         let material = Material { question: desk.question, sources: part, ..Material::default() };
-        prompts.push(desk.prompt(judge::TEMPLATE, material, &["question", "sources"])?);
+        prompts.push(desk.prompt(place::JUDGE, material)?);
     }
     let replies = desk.prepare_all("grade", prompts)?;
     let graded = parts.into_iter().zip(replies).flat_map(|(part, reply)| {

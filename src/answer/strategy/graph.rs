@@ -8,7 +8,7 @@ use super::local::answer_with_graph;
 use super::{AnswerStrategy, Desk, StrategyResult};
 use crate::context::step::Material;
 use crate::error::Result;
-use crate::graph::relations::pick::TEMPLATE;
+use crate::prompt::place;
 
 /// `graph`.
 pub static STRATEGY: AnswerStrategy = AnswerStrategy {
@@ -28,7 +28,7 @@ fn answer(desk: &mut Desk<'_>) -> Result<StrategyResult> {
         return answer_from(desk, &[]);
     }
     let material = Material { question: desk.question, notes: &told, ..Material::default() };
-    let prompt = desk.prompt(TEMPLATE, material, &["question", "notes"])?;
+    let prompt = desk.prompt(place::PICK_RELATIONS, material)?;
     let reply = desk.prepare("pick", prompt)?.unwrap_or_default();
     let (notes, sources) = desk.related(&menu.picked(&reply, desk.question))?;
     answer_with_graph(desk, &notes, &sources)

@@ -15,6 +15,7 @@ use super::{AnswerStrategy, Desk, Fallback, FinalPrompt, StrategyResult};
 use crate::context::step::{Material, Numbered};
 use crate::error::Result;
 use crate::prompt::messages::is_no_answer;
+use crate::prompt::place;
 use crate::text::sentence::sentences;
 
 /// Most sentences of reasoning.
@@ -62,7 +63,7 @@ fn answer(desk: &mut Desk<'_>) -> Result<StrategyResult> {
         notes: &thoughts,
         ..Material::default()
     };
-    let prompt = desk.prompt("answer_with_notes", material, &["question", "sources", "notes"])?;
+    let prompt = desk.prompt(place::ANSWER_WITH_NOTES, material)?;
     Ok(StrategyResult::Asks(FinalPrompt { step: "answer", prompt, otherwise: Fallback::Nothing }))
 }
 
@@ -70,7 +71,7 @@ fn answer(desk: &mut Desk<'_>) -> Result<StrategyResult> {
 fn think(desk: &mut Desk<'_>, sources: &[Numbered], thoughts: &[String]) -> Result<Option<String>> {
     let material =
         Material { question: desk.question, sources, notes: thoughts, ..Material::default() };
-    let prompt = desk.prompt("next_thought", material, &["question", "sources", "notes"])?;
+    let prompt = desk.prompt(place::NEXT_THOUGHT, material)?;
     let known: BTreeSet<usize> = sources.iter().map(|one| one.number).collect();
     let reply = desk.prepare("reason", prompt)?.filter(|text| !is_no_answer(text));
     let first = reply.and_then(|text| {

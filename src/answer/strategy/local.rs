@@ -5,6 +5,7 @@ use super::{AnswerStrategy, Desk, Fallback, FinalPrompt, StrategyOptions, Strate
 use crate::context::step::{Material, Numbered};
 use crate::error::Result;
 use crate::graph::communities::rank::CommunityQuest;
+use crate::prompt::place;
 
 /// Chunks of the community that are read beside what was found.
 const CHUNKS: u32 = 4;
@@ -44,6 +45,6 @@ pub fn answer_with_graph(
         return answer_from(desk, sources);
     }
     let material = Material { question: desk.question, sources, notes, ..Material::default() };
-    let prompt = desk.prompt("answer_in_graph", material, &["question", "sources", "notes"])?;
+    let prompt = desk.prompt(place::ANSWER_IN_GRAPH, material)?;
     Ok(StrategyResult::Asks(FinalPrompt { step: "answer", prompt, otherwise: Fallback::Nothing }))
 }

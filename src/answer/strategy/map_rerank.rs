@@ -9,7 +9,7 @@ use super::{AnswerStrategy, Desk, StrategyResult};
 use crate::context::step::Material;
 use crate::error::Result;
 use crate::prompt::messages::is_no_answer;
-use crate::prompt::object;
+use crate::prompt::{object, place};
 
 /// Sources in a call.
 const GROUP: u32 = 1;
@@ -33,7 +33,7 @@ fn answer(desk: &mut Desk<'_>) -> Result<StrategyResult> {
     let mut prompts = Vec::with_capacity(groups.len());
     for group in &groups {
         let material = Material { question: desk.question, sources: group, ..Material::default() };
-        prompts.push(desk.prompt("map_rerank", material, &["question", "sources"])?);
+        prompts.push(desk.prompt(place::MAP_RERANK, material)?);
     }
     let replies = desk.write_all("answer", prompts)?;
     let mut best: Option<(String, f64)> = None;

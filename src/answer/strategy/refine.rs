@@ -7,6 +7,7 @@ use super::{AnswerStrategy, Desk, Fallback, FinalPrompt, StrategyResult};
 use crate::context::step::{Material, Numbered};
 use crate::error::Result;
 use crate::prompt::messages::is_no_answer;
+use crate::prompt::place;
 
 /// Sources in a call.
 const GROUP: u32 = 3;
@@ -75,7 +76,7 @@ fn improved(
 ) -> Result<StrategyResult> {
     let material =
         Material { question: desk.question, sources: group, notes, ..Material::default() };
-    let prompt = desk.prompt("refine", material, &["question", "sources", "notes"])?;
+    let prompt = desk.prompt(place::REFINE, material)?;
     Ok(StrategyResult::Asks(FinalPrompt {
         step: "refine",
         prompt,

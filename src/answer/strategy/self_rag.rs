@@ -15,6 +15,7 @@ use super::{AnswerStrategy, Desk, StrategyResult};
 use crate::context::step::{Material, Numbered};
 use crate::error::Result;
 use crate::prompt::messages::is_no_answer;
+use crate::prompt::place;
 
 /// Grade from which a source is relevant.
 const RELEVANT: f32 = 5.0;
@@ -48,7 +49,7 @@ fn answer(desk: &mut Desk<'_>) -> Result<StrategyResult> {
 /// Whether the model says so. Where the budget has no room for the question, sources are needed.
 fn needs_none(desk: &mut Desk<'_>) -> Result<bool> {
     let material = Material { question: desk.question, ..Material::default() };
-    let prompt = desk.prompt("needs_sources", material, &["question"])?;
+    let prompt = desk.prompt(place::NEEDS_SOURCES, material)?;
     let reply = desk.prepare("retrieve", prompt)?.unwrap_or_default().to_lowercase();
     let word = reply.split(|c: char| !c.is_alphanumeric()).find(|word| !word.is_empty());
     Ok(word == Some("no"))
@@ -56,7 +57,7 @@ fn needs_none(desk: &mut Desk<'_>) -> Result<bool> {
 
 fn without_sources(desk: &mut Desk<'_>) -> Result<StrategyResult> {
     let material = Material { question: desk.question, ..Material::default() };
-    let prompt = desk.prompt("without_sources", material, &["question"])?;
+    let prompt = desk.prompt(place::WITHOUT_SOURCES, material)?;
     Ok(desk.write("answer", prompt)?.map_or(StrategyResult::Nothing, StrategyResult::Free))
 }
 
@@ -92,7 +93,7 @@ fn best(
         let notes = [note(&draft.text)];
         let material =
             Material { question: desk.question, sources, notes: &notes, ..Material::default() };
-        prompts.push(desk.prompt("critique", material, &["question", "sources", "notes"])?);
+        prompts.push(desk.prompt(place::CRITIQUE, material)?);
     }
     let replies = desk.write_all("critique", prompts)?;
     let mut best: Option<(f32, String)> = None;

@@ -8,8 +8,8 @@ use super::desk::note;
 use super::{Desk, Fallback, FinalPrompt, StrategyResult};
 use crate::context::step::{Material, Numbered};
 use crate::error::Result;
-use crate::prompt::list;
 use crate::prompt::messages::is_no_answer;
+use crate::prompt::{list, place};
 
 /// Most sub-questions, unless the options say otherwise.
 const MOST: u32 = 4;
@@ -47,7 +47,7 @@ impl Finding {
 pub fn split(desk: &mut Desk<'_>) -> Result<Vec<String>> {
     let n = desk.options.sub_questions.unwrap_or(MOST);
     let material = Material { question: desk.question, n, ..Material::default() };
-    let prompt = desk.prompt("decompose", material, &["question", "n"])?;
+    let prompt = desk.prompt(place::DECOMPOSE, material)?;
     let reply = desk.prepare("decompose", prompt)?.unwrap_or_default();
     Ok(list::questions(&reply, desk.question, n as usize))
 }
@@ -69,7 +69,7 @@ pub fn conclude(desk: &mut Desk<'_>, findings: &[Finding]) -> Result<StrategyRes
         notes: &notes,
         ..Material::default()
     };
-    let prompt = desk.prompt("answer_with_notes", material, &["question", "sources", "notes"])?;
+    let prompt = desk.prompt(place::ANSWER_WITH_NOTES, material)?;
     let answers: Vec<&str> = findings.iter().map(|it| it.answer.as_str()).collect();
     let otherwise = Fallback::IfSilent(answers.join("\n\n"));
     Ok(StrategyResult::Asks(FinalPrompt { step: "answer", prompt, otherwise }))

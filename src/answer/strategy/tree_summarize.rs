@@ -10,6 +10,7 @@ use super::{AnswerStrategy, Desk, Fallback, FinalPrompt, StrategyResult};
 use crate::context::step::{Material, Numbered};
 use crate::error::Result;
 use crate::prompt::messages::{Message, is_no_answer};
+use crate::prompt::place;
 
 /// Sources, or answers, in a call.
 const GROUP: u32 = 4;
@@ -114,5 +115,5 @@ fn one_of(mut group: Vec<String>, replies: &mut impl Iterator<Item = Option<Stri
 fn prompt(desk: &mut Desk<'_>, answers: &[String]) -> Result<Vec<Message>> {
     let notes: Vec<String> = answers.iter().map(|answer| note(answer)).collect();
     let material = Material { question: desk.question, notes: &notes, ..Material::default() };
-    desk.prompt("merge_answers", material, &["question", "notes"])
+    desk.prompt(place::MERGE_ANSWERS, material)
 }

@@ -24,6 +24,25 @@ fn a_version_two_headings_above_says_when_something_was_added() {
 }
 
 #[test]
+fn a_question_in_a_paragraph_hides_no_version_above_it() {
+    let notes = "## 2.3.0 (2024-11-05)\n\nTired of bright screens? The editor has a dark mode now.\n\n\
+        The import takes a minute.\n\n## 2.2.0 (2024-06-18)\n\nThe editor works offline.";
+    let dark = "2.3.0 (2024-11-05): The editor has a dark mode now. [1]";
+    check("When was the dark mode added?", &[notes], dark);
+    check("Which version has the dark mode?", &[notes], dark);
+    let import = "2.3.0 (2024-11-05): The import takes a minute. [1]";
+    check("In which version does the import take a minute?", &[notes], import);
+    let units = units(notes);
+    let above = |said: &str| -> Vec<&str> {
+        let found = units.iter().find(|it| it.shown(notes) == said).expect("a piece");
+        found.above.iter().map(|it| &notes[it.clone()]).collect()
+    };
+    assert_eq!(above("The editor has a dark mode now."), ["2.3.0 (2024-11-05)"]);
+    assert_eq!(above("The import takes a minute."), [""; 0]);
+    assert_eq!(above("The editor works offline."), [""; 0]);
+}
+
+#[test]
 fn what_who_asks_tells_is_no_answer() {
     let page = "Q: I lost my membership card. What should I do?\nA: Come to the front desk with your passport.\n\n\
         Q: The app crashes when I log in. How do I fix it?\nA: Delete the cache in the settings and restart the phone.";
@@ -55,6 +74,25 @@ fn who_tells_first_in_a_chat_does_not_know_what_to_do() {
         &[chat],
         "[14:20] Carlos: I want to cancel my subscription. [1]",
     );
+}
+
+#[test]
+fn a_chat_is_read_message_by_message_wherever_it_stands() {
+    let messages = "Carlos [14:20]: I want to cancel my subscription\n\
+        Ida [14:21]: you can cancel it under Account, Plan\nCarlos [14:22]: found it, thanks";
+    let reply = "Ida [14:21]: you can cancel it under Account, Plan [1]";
+    let question = "How do I cancel my subscription?";
+    let below = format!("## From our support\n\nOn Monday:\n\n{messages}");
+    check(question, &[&below], reply);
+    check("thanks", &[&below], "Carlos [14:22]: found it, thanks [1]");
+    let told = "Carlos [14:20]: I want to cancel my subscription [1]";
+    check("Who wants to cancel the subscription?", &[&below], told);
+    let whole = format!("We keep what is said.\n\n{messages}");
+    let mut talk = passages(&[&whole]);
+    // Before a passage that does not begin its document, somebody else may have written.
+    check_passages(question, &talk, told);
+    talk[0].is_beginning = true;
+    check_passages(question, &talk, reply);
 }
 
 #[test]

@@ -10,7 +10,7 @@ use super::super::desk::note;
 use super::action::StepPrompt;
 use crate::context::step::{Material, Numbered};
 use crate::error::{ErrorKind, Result};
-use crate::prompt::object;
+use crate::prompt::{object, place};
 use crate::text::line::single_line;
 
 /// The template in which a draft is judged, and what the call is called.
@@ -33,7 +33,7 @@ pub fn missing(desk: &mut Desk<'_>, draft: &str, sources: &[Numbered]) -> Result
         notes: &notes,
         ..Material::default()
     };
-    let messages = desk.prompt(TEMPLATE, material, &["question", "sources", "notes"])?;
+    let messages = desk.prompt(place::EVALUATE, material)?;
     let asked = StepPrompt { messages, schema: Some(SCHEMA.to_owned()), tools: None };
     let reply = match desk.prepare_in(TEMPLATE, asked) {
         // The answer is there, whatever becomes of a second opinion.

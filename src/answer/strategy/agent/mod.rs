@@ -46,15 +46,13 @@ use super::{AnswerStrategy, Desk, Fallback, FinalPrompt, StrategyResult};
 use crate::context::step::{Material, Numbered, StepOutcome};
 use crate::error::Result;
 use crate::prompt::messages::{Message, is_no_answer};
+use crate::prompt::place;
 
 /// Steps of an answer, the answer itself among them, where nothing is said.
 const STEPS: u32 = 5;
 
 /// The template in which a step is asked for.
 const TEMPLATE: &str = "agent";
-
-/// What a template of a step has to use.
-const NEEDED: [&str; 4] = ["question", "sources", "notes", "actions"];
 
 /// What a call for a step is called.
 const STEP: &str = "agent";
@@ -321,7 +319,7 @@ impl AgentWork {
             actions,
             beside,
         };
-        desk.prompt(TEMPLATE, material, &[&NEEDED[..], &["n"]].concat())
+        desk.prompt(place::AGENT, material)
     }
 
     /// Says in the conversation what has come of a reply. One that a call cannot read any more begins anew, with notes.
@@ -394,8 +392,7 @@ impl AgentWork {
             notes: &notes,
             ..Material::default()
         };
-        let needed = ["question", "sources", "notes"];
-        let prompt = desk.prompt("answer_with_notes", material, &needed)?;
+        let prompt = desk.prompt(place::ANSWER_WITH_NOTES, material)?;
         let draft = self.draft.as_ref().map(|text| self.accepted(text.clone()));
         let otherwise = match draft {
             Some(StrategyResult::Answer(text)) => Fallback::IfUnknown(text),

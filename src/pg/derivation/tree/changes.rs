@@ -70,34 +70,30 @@ pub fn mark_documents_of(pipeline: &Pipeline, chunks: &[i64]) -> Result<()> {
     mark(pipeline.id, &first_chunks_of(pipeline, chunks)?)
 }
 
-/// The roots of the trees of the documents of some chunks that the caller may read, as of when each tree was whole last.
-pub fn roots_of(pipeline: &Pipeline, chunks: &[i64]) -> Result<Vec<Vec<u8>>> {
-    roots(pipeline, first_chunks_of(pipeline, chunks)?)
-}
-
 /// The root of the tree over the documents of a pipeline, as of when it was whole last, if there is one.
 pub fn root_of_corpus(pipeline: &Pipeline) -> Result<Vec<Vec<u8>>> {
-    roots(pipeline, vec![CORPUS])
+    roots_of(pipeline, &[CORPUS])
 }
 
-fn roots(pipeline: &Pipeline, first_chunks: Vec<i64>) -> Result<Vec<Vec<u8>>> {
-    let arguments = [pipeline.id.into(), first_chunks.into()];
+/// The roots of the trees of documents, which are known by their first chunks, as of when each tree was whole last.
+pub fn roots_of(pipeline: &Pipeline, first_chunks: &[i64]) -> Result<Vec<Vec<u8>>> {
+    let arguments = [pipeline.id.into(), first_chunks.to_vec().into()];
     as_superuser(|| {
         sql::rows(query!(tree_change.roots_of), &arguments, |row| sql::required(row.get(1)?))
     })
 }
 
-/// Whether a document of some chunks that the caller may read has no tree and is still to get one.
-pub fn are_unmade(pipeline: &Pipeline, chunks: &[i64]) -> Result<bool> {
-    let arguments = [pipeline.id.into(), first_chunks_of(pipeline, chunks)?.into()];
+/// Whether one of some documents, which are known by their first chunks, has no tree and is still to get one.
+pub fn are_unmade(pipeline: &Pipeline, first_chunks: &[i64]) -> Result<bool> {
+    let arguments = [pipeline.id.into(), first_chunks.to_vec().into()];
     let found = as_superuser(|| {
         sql::rows(query!(tree_change.unmade), &arguments, |row| sql::required(row.get::<i32>(1)?))
     })?;
     Ok(!found.is_empty())
 }
 
-/// The first chunk of the document of each of some chunks.
-fn first_chunks_of(pipeline: &Pipeline, chunks: &[i64]) -> Result<Vec<i64>> {
+/// The first chunks of the documents of some chunks, which the caller may read.
+pub fn first_chunks_of(pipeline: &Pipeline, chunks: &[i64]) -> Result<Vec<i64>> {
     let same_document = same_document(pipeline)?;
     let values =
         [("chunk_table", pipeline.chunk_table.sql.as_str()), ("same_document", &same_document)];

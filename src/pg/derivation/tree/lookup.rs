@@ -13,7 +13,8 @@ use crate::pg::derivation::mentions::look_around;
 use crate::pg::derivation::{DerivationItem, same_document};
 use crate::pg::server::sql::{self, query, render};
 use crate::prompt::messages::PromptSource;
-use crate::tree::digest::{MOST_SENTENCES, QuotedSentence, digest, quotable};
+use crate::text::code::open_fences;
+use crate::tree::digest::{MOST_SENTENCES, QuotedSentence, digest, is_makeshift, quotable};
 use crate::tree::grow::grow;
 use crate::tree::written;
 use crate::tree::{MOST_LEAVES, MemberHash, TreeChild, TreeLeaf, TreeNode, node_hash};
@@ -101,7 +102,7 @@ impl<'a> TreeTables<'a> {
         let ready: Vec<&TreeNode> = nodes.iter().filter(is_ready).collect();
         let (of_chunks, of_nodes): (Vec<_>, Vec<_>) =
             ready.iter().copied().partition(|node| ground.are_chunks() && node.level == 1);
-        let of_chunks = self.of_chunks(members(&of_chunks))?;
+        let of_chunks = self.of_chunks(members(&of_chunks), first_chunk)?;
         let of_nodes = self.of_nodes(members(&of_nodes))?;
         let item = |node: &TreeNode| {
             let is_of_chunks = ground.are_chunks() && node.level == 1;
@@ -139,8 +140,12 @@ impl<'a> TreeTables<'a> {
         found.into_iter().map(member).collect()
     }
 
-    /// What chunks with these hashes say.
-    fn of_chunks(&self, hashes: Vec<MemberHash>) -> Result<MemberTexts> {
+    /// What chunks of a document with these hashes say.
+    fn of_chunks(&self, hashes: Vec<MemberHash>, first_chunk: i64) -> Result<MemberTexts> {
+        if hashes.is_empty() {
+            return Ok(MemberTexts::default());
+        }
+        let open = self.open_fences(first_chunk)?;
         let statement = self.render(query!(tree.contents));
         let arguments = [bytes(&hashes).into(), self.source.into()];
         let found = sql::rows(&statement, &arguments, |row| {
@@ -150,12 +155,32 @@ impl<'a> TreeTables<'a> {
         let mut texts = MemberTexts::default();
         for (hash, content, heading) in found {
             let hash = member(hash)?;
-            texts.sentences.insert(hash, quotable(0, &content, &mut look_around));
+            let open = open.get(&hash).map(String::as_str);
+            texts.sentences.insert(hash, quotable(0, &content, open, &mut look_around));
             if self.way.0.is_some() {
                 texts.passages.insert(hash, written::passage(heading, &content));
             }
         }
         Ok(texts)
+    }
+
+    /// The fences of code that are open where chunks of a document begin, by the hashes of those in which one is.
+    fn open_fences(&self, first_chunk: i64) -> Result<HashMap<MemberHash, String>> {
+        let statement = self.render(query!(tree.fenced));
+        let chunks = sql::rows(&statement, &[first_chunk.into()], |row| {
+            let hash = sql::required(row.get::<Vec<u8>>(1)?)?;
+            let start = sql::required(row.get::<i32>(2)?)?;
+            Ok((hash, start as u32, row.get::<String>(3)?.unwrap_or_default()))
+        })?;
+        let pieces: Vec<(u32, &str)> =
+            chunks.iter().map(|(_, start, content)| (*start, content.as_str())).collect();
+        let mut open = HashMap::new();
+        for ((hash, ..), fence) in chunks.iter().zip(open_fences(&pieces)) {
+            if let Some(fence) = fence {
+                open.insert(member(hash.clone())?, fence.to_owned());
+            }
+        }
+        Ok(open)
     }
 
     /// What the summaries of these nodes say.
@@ -185,8 +210,9 @@ impl<'a> TreeTables<'a> {
             let leaf = sql::required(row.get::<i32>(2)?)? as usize - 1;
             let (start, end): (i32, i32) =
                 (sql::required(row.get(3)?)?, sql::required(row.get(4)?)?);
-            let chars = start as u32..end as u32;
-            let sentence = QuotedSentence { leaf, chars, text: sql::required(row.get(5)?)? };
+            let (chars, text) = (start as u32..end as u32, sql::required(row.get::<String>(5)?)?);
+            let is_makeshift = is_makeshift(&text);
+            let sentence = QuotedSentence { leaf, chars, text, is_makeshift };
             Ok((sql::required(row.get::<Vec<u8>>(1)?)?, sentence))
         })?;
         let mut sentences = Sentences::new();

@@ -142,7 +142,8 @@ impl CheckOptions {
 
     /// That the documents don't say, and what they have instead where that is wanted.
     fn refusal(&self, question: &str, sources: &[&Source]) -> String {
-        let refusal = refusal(question, self.refusal.as_deref());
+        let nearest = sources.first().copied();
+        let refusal = refusal(question, nearest, self.refusal.as_deref());
         let column = self.cite.source_column.as_deref();
         let nearest = || nearest_topics(question, sources, column);
         match self.suggests.then(nearest).flatten() {

@@ -10,15 +10,18 @@ use crate::answer::citation::{Citation, Citations};
 use crate::answer::draft::Draft;
 use crate::context::Reading;
 use crate::error::Result;
-use crate::extract::gist::{GistOptions, gist};
+use crate::extract::gist::{GistOptions, gist, told};
+use crate::extract::overview::WholeQuote;
 use crate::extract::{self, Evidence, ExtractOptions, ExtractPassage};
 use crate::pg::derivation::mentions::look_around;
 use crate::pg::ragd::call_context::CallContext;
 use crate::pg::ragd::embed::Embedding;
 use crate::pg::ragd::trace;
-use crate::source::Original;
+use crate::source::{Original, Source};
+use crate::tree::digest::QuotedSentence;
 
-/// The sentences that answer `question`, by the embedding model of this name.
+/// The sentences that answer `question`, by the embedding model of this name. A summary says what its chunks say, and where
+/// one of these answers, it would look as if the answer stood in two places: so chunks alone are asked where there are any.
 pub fn extract(
     question: &str,
     readings: Vec<Reading>,
@@ -26,8 +29,10 @@ pub fn extract(
     writing: &Writing,
 ) -> Result<Draft> {
     let mut embedding = Embedding::with_model(Some(model), context)?;
-    let originals: Vec<LedOriginal<'_>> =
-        readings.iter().enumerate().flat_map(originals_of).collect();
+    let is_summary = |it: &Reading| matches!(it.source, Source::Summary(_));
+    let are_all_summaries = readings.iter().all(is_summary);
+    let asked = readings.iter().enumerate().filter(|(_, it)| are_all_summaries || !is_summary(it));
+    let originals: Vec<LedOriginal<'_>> = asked.flat_map(originals_of).collect();
     let found: Vec<ExtractPassage<'_>> =
         originals.iter().map(|it| passage(it, &readings)).collect();
     let defaults = ExtractOptions::default();
@@ -55,6 +60,42 @@ pub fn extract(
     })
 }
 
+/// The sentences that stand for what is asked, a paragraph each; `None` where nothing of them was read.
+pub fn quoted(
+    readings: &[Reading],
+    paragraphs: &[Vec<WholeQuote>],
+    writing: &Writing,
+) -> Option<Draft> {
+    let originals: Vec<LedOriginal<'_>> =
+        readings.iter().enumerate().flat_map(originals_of).collect();
+    let passages: Vec<ExtractPassage<'_>> =
+        originals.iter().map(|it| passage(it, readings)).collect();
+    let sentence = |WholeQuote { source, sentence }: &WholeQuote| {
+        let reading = readings.iter().position(|it| it.source.id() == *source)?;
+        let has_it =
+            |it: &LedOriginal<'_>| it.reading == reading && has(it.original.text, sentence);
+        let leaf = originals.iter().position(has_it)?;
+        Some(QuotedSentence { leaf, ..sentence.clone() })
+    };
+    let of_paragraph =
+        |quotes: &Vec<WholeQuote>| quotes.iter().filter_map(sentence).collect::<Vec<_>>();
+    let sentences = paragraphs.iter().map(of_paragraph).collect();
+    let (text, evidence) = told(&passages, sentences, gist_options(writing));
+    let citations: Vec<Citation> = evidence.iter().map(|it| citation(it, &originals)).collect();
+    if citations.is_empty() {
+        return None;
+    }
+    trace::rows(citations.len());
+    trace::remark(|| "the whole is asked for, no threshold".to_owned());
+    Some(in_gist(text, citations, readings.to_vec()))
+}
+
+/// Whether `text` has a sentence where that stands.
+fn has(text: &str, sentence: &QuotedSentence) -> bool {
+    let (start, length) = (sentence.chars.start as usize, sentence.chars.len());
+    text.chars().skip(start).take(length).eq(sentence.text.chars())
+}
+
 /// The sentences that stand for what was read, whatever is asked: a paragraph for each of `groups` of the readings.
 pub fn digested(readings: Vec<Reading>, groups: &[Range<usize>], writing: &Writing) -> Draft {
     let originals: Vec<LedOriginal<'_>> =
@@ -64,13 +105,21 @@ pub fn digested(readings: Vec<Reading>, groups: &[Range<usize>], writing: &Writi
     let place = |reading: usize| originals.partition_point(|it| it.reading < reading);
     let groups: Vec<Range<usize>> =
         groups.iter().map(|group| place(group.start)..place(group.end)).collect();
-    let options = GistOptions {
-        max_sentences: writing.max_sentences.unwrap_or(usize::MAX),
-        format: writing.trust.format(),
-    };
-    let (text, evidence) = gist(&passages, &groups, options, &mut look_around);
+    let (text, evidence) = gist(&passages, &groups, gist_options(writing), &mut look_around);
     let citations: Vec<Citation> = evidence.iter().map(|it| citation(it, &originals)).collect();
     trace::rows(citations.len());
+    in_gist(text, citations, readings)
+}
+
+fn gist_options(writing: &Writing) -> GistOptions {
+    GistOptions {
+        max_sentences: writing.max_sentences.unwrap_or(usize::MAX),
+        format: writing.trust.format(),
+    }
+}
+
+/// What was quoted for its own sake: nothing says how likely it is an answer.
+fn in_gist(text: String, citations: Vec<Citation>, readings: Vec<Reading>) -> Draft {
     Draft {
         text,
         formed: None,

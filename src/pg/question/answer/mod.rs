@@ -9,6 +9,7 @@
 //! semantic_cache   what it wrote for a question that means the same
 //! checks           is it so?
 //! verifier         what says whether it is
+//! whole            what is quoted where the question asks for the whole
 //! stream           all of this, passed on while it is written
 //! abandoned        streams that are not read to their end
 //! ```
@@ -22,6 +23,7 @@ mod semantic_cache;
 mod stream;
 mod tools;
 pub mod verifier;
+mod whole;
 mod write;
 
 use std::time::{Duration, Instant};
@@ -34,6 +36,7 @@ pub use stream::{AnswerStream, Record, stream};
 pub use write::messages;
 
 use self::tools::around;
+use self::whole::WholeFindings;
 use super::federation::FederatedSearch;
 use crate::answer::draft::Draft;
 use crate::answer::form::AnswerForm;
@@ -77,8 +80,8 @@ pub struct Writing {
     pub sampling: SamplingParameters,
     /// Longest answer of a language model, in tokens.
     pub max_tokens: Option<u32>,
-    /// Cosine from which on two questions may mean the same.
-    pub cache_similarity: f32,
+    /// Cosine from which on two questions in the same words mean the same; `None`: that of the embedding model.
+    pub cache_similarity: Option<f32>,
     /// What is read of the sources.
     pub context: ContextOptions,
     /// How it is checked and shown.
@@ -192,17 +195,30 @@ fn extracted(
     writing: &Writing,
 ) -> Result<(Draft, Duration)> {
     let start = Instant::now();
-    let (sources, strategy) = match writing.strategy.sources(&writing.strategy_options) {
+    let (mut found, strategy) = match writing.strategy.sources(&writing.strategy_options) {
         StrategySources::Communities(quest) => return digested(question, search, writing, quest),
         StrategySources::Surroundings(quest) => {
-            (around::surroundings(question, quest, search)?.sources, writing.strategy.name)
+            let sources = around::surroundings(question, quest, search)?.sources;
+            (WholeFindings::of_fact(sources), writing.strategy.name)
         }
-        StrategySources::Found => (search.sources(question)?, "compact"),
+        StrategySources::Found => {
+            (whole::looked_up(question, search.sources(question)?, search)?, "compact")
+        }
     };
     let retrieving = start.elapsed();
+    let sources = std::mem::take(&mut found.sources);
     let readings = read::read(question, sources, search, writing, ReadingCalls::One)?;
     let models = (search.model(), search.context);
-    let extract = || extract::extract(question, readings, models, writing);
+    let extract = || -> Result<Draft> {
+        let quoted = |readings: &[Reading]| extract::quoted(readings, &found.paragraphs, writing);
+        if let Some(draft) = found.are_meant.then(|| quoted(&readings)).flatten() {
+            return Ok(draft);
+        }
+        let draft = extract::extract(question, readings, models, writing)?;
+        let is_answer = draft.supported && found.is_answered_by(&draft.text);
+        let quoted = (!is_answer).then(|| quoted(&draft.readings)).flatten();
+        Ok(quoted.unwrap_or(draft))
+    };
     let mut draft = trace::step("extract", String::new, extract)?;
     draft.usage["strategy"] = json!(strategy);
     Ok((draft, retrieving))

@@ -35,7 +35,7 @@ use crate::pg::question::trace_log;
 use crate::pg::ragd::cache;
 use crate::pg::ragd::call_context::CallContext;
 use crate::pg::ragd::client::ReplyPieces;
-use crate::pg::ragd::generate::{said, withhold};
+use crate::pg::ragd::generate::{said, withhold, withhold_found};
 use crate::pg::ragd::llm::Llm;
 use crate::pg::ragd::trace::{self, TraceStep};
 use crate::pg::ragd::usage::{self, Usage};
@@ -170,6 +170,7 @@ fn last_call(
     times.asked = Instant::now();
     withhold(&request);
     if let Some(remembered) = cache::recalled(context.caching, &request) {
+        withhold_found(&request.provider, &remembered);
         let draft = call.finish(Ok(said(remembered)), "", 0)?;
         return checked(question, draft, &writing, &times, models).map(StreamState::known);
     }
@@ -402,6 +403,7 @@ impl StreamedAnswer {
     fn end(self, reply: Result<Generated>) -> Result<Answer> {
         let took = self.note_call("in pieces", self.used)?;
         if let Ok(generated) = &reply {
+            withhold_found(&self.request.provider, generated);
             cache::remember(self.context.caching, &self.request, generated);
         }
         let took_ms = took.as_millis() as u64;

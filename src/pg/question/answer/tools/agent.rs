@@ -15,7 +15,7 @@ use crate::answer::strategy::{BudgetLedger, Limits, ModelReply};
 use crate::error::{Error, ErrorKind, Result};
 use crate::exact;
 use crate::graph::relations::pick::PickedRelations;
-use crate::graph::relations::{named, phrases};
+use crate::graph::relations::{phrases, possible};
 use crate::pg::agent_tools::{self, AgentTool, ToolLimits};
 use crate::pg::question::search::{Connections, Narrowing};
 use crate::pg::ragd::generate::request;
@@ -215,7 +215,7 @@ impl Session<'_> {
         entity: &str,
         predicates: Vec<String>,
     ) -> Result<(Vec<Source>, Option<String>)> {
-        let entities = named(entity).into_iter().collect();
+        let entities = possible(entity);
         let picked = PickedRelations { entities, asked: phrases(entity), predicates };
         let found = self.timed(|search| around::related(&picked, search))?;
         let paths = found.told(&found.sources.iter().map(Source::id).collect()).join("; ");
