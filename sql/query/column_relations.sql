@@ -27,6 +27,10 @@ CREATE INDEX ON {table} (subject, predicate, chunk_id);
 CREATE INDEX ON {table} (object, predicate, chunk_id);
 CREATE INDEX ON {table} (predicate, subject)
 
+-- name: pipelines
+-- Pipelines of which columns say something.
+SELECT d.pipeline FROM rag.derivation AS d WHERE d.kind OPERATOR(pg_catalog.=) 'relations' ORDER BY d.pipeline
+
 -- name: foreign_keys
 -- $1: a table. Its foreign keys: its columns, the other table, that one's columns, the operators that compare both, the
 -- columns of that table that the caller may read, and its OID, and how its own rows are told from those of tables that
@@ -62,47 +66,53 @@ WHERE f.conrelid OPERATOR(pg_catalog.=) $1 AND f.contype OPERATOR(pg_catalog.=) 
 ORDER BY t.relispartition, f.oid
 
 -- name: of_row
--- What a row is called: its title if that is short enough for a name, or else the name of its table and its key.
-coalesce(CASE WHEN pg_catalog.octet_length(pg_catalog.btrim({title})) BETWEEN 1 AND {longest} THEN pg_catalog.btrim({title}) END,
-         {row})
+-- What a row is called by its title, if that is short enough for a name.
+CASE WHEN pg_catalog.octet_length(pg_catalog.btrim({title})) BETWEEN 1 AND {longest} THEN pg_catalog.btrim({title}) END
 
 -- name: row
 -- What a row is called by a table and a key, so that rows of two tables are two.
 (SELECT t.relname || ' ' FROM pg_catalog.pg_class AS t WHERE t.oid = {table}::oid) || {key}
 
+-- name: key_of_one
+-- A key of one column; quoted where it is empty, so that it is seen.
+(SELECT CASE WHEN p.part COLLATE pg_catalog."C" OPERATOR(pg_catalog.=) '' THEN pg_catalog.quote_literal(p.part) ELSE p.part END
+ FROM (SELECT {value} AS part) AS p)
+
 -- name: key_part
--- A part of a key of several columns; quoted where it has a comma, a quotation mark or a space, so that it is seen where it ends.
-(SELECT CASE WHEN p.part COLLATE pg_catalog."C" OPERATOR(pg_catalog.~) '[,''[:space:]]' THEN pg_catalog.quote_literal(p.part) ELSE p.part END
+-- A part of a key of several columns; quoted where it is empty or has a comma, a quotation mark or a space, so that it is seen
+-- where it ends.
+(SELECT CASE WHEN p.part COLLATE pg_catalog."C" OPERATOR(pg_catalog.~) '^$|[,''[:space:]]' THEN pg_catalog.quote_literal(p.part) ELSE p.part END
  FROM (SELECT {value} AS part) AS p)
 
 -- name: key_of_several
--- A key of several columns. Names are compared by their words alone, so a digest, which is a word, follows unless each part is
--- one word in small letters: else 'a b', c and a, 'b c' would be one entity, and so would a, b and A, b.
+-- A key of several columns. Rows that are called by their keys are told apart by them, but for capitals and accents, so a digest
+-- follows unless each part is one word in small letters: else A, b and a, b would be one entity.
 (SELECT CASE WHEN k.written COLLATE pg_catalog."C" OPERATOR(pg_catalog.~) {words} THEN k.written
              ELSE k.written OPERATOR(pg_catalog.||) ' ' OPERATOR(pg_catalog.||)
                   pg_catalog.left(pg_catalog.encode(pg_catalog.sha256(pg_catalog.convert_to(k.written, 'UTF8')), 'hex'), 8) END
  FROM (SELECT {parts} AS written) AS k)
 
 -- name: short
--- A value as a text; NULL where it is too long for a name. What is longer is not to leave the server's memory for values.
+-- A value as a text; NULL where it is NULL, or too long for a name. What is longer is not to leave the server's memory for values.
 (SELECT x.value FROM (SELECT pg_catalog.btrim(pg_catalog.format('%s', {value})) AS value) AS x
- WHERE pg_catalog.octet_length(x.value) <= {most_bytes})
+ WHERE pg_catalog.num_nulls({value}) = 0 AND pg_catalog.octet_length(x.value) <= {most_bytes})
 
 -- name: named
--- What the row is called to which a column refers, which is called by its key where it has no name.
-coalesce((SELECT nullif({name}, '') FROM {only} {table} AS t WHERE {has_key}), {row})
+-- What the row is called by the column of its names to which a column refers.
+(SELECT {name} FROM {only} {table} AS t WHERE {has_key})
 
 -- name: same_key
 t.{key} {equal} c.{column}
 
 -- name: said_never
-SELECT NULL::integer, NULL::text, NULL::text
+-- The number of a relation, from 1; the name of its subject and, of a row, what it is called by its key; likewise of its object.
+SELECT NULL::integer, NULL::text, NULL::text, NULL::text, NULL::text
 
 -- name: said_once
-SELECT {place}, {subject}, {object}
+SELECT {place}, {subject}, {subject_row}, {object}, {object_row}
 
 -- name: said_by_each
-SELECT {place}, {subject}, {object}
+SELECT {place}, {subject}, {subject_row}, {object}, {object_row}
 FROM (SELECT e.value FROM pg_catalog.unnest(c.{column}) AS e (value) LIMIT {most}) AS e
 
 -- name: forget_other

@@ -22,7 +22,7 @@ DELETE FROM rag.derivation WHERE pipeline = $1 AND kind = $2
 -- one when there may be more to do. Mentions, and relations that columns say, are made with their chunks; and a
 -- successor waits until it has what was extracted for the pipeline whose place it takes.
 SELECT d.pipeline, d.kind,
-       pg_catalog.concat_ws(' ', d.relation::oid, d.options, p.stage, a.rows_done, s.srvoptions,
+       pg_catalog.concat_ws(' ', d.relation::oid, d.options, d.missing IS NULL, p.stage, a.rows_done, s.srvoptions,
                             (SELECT pg_catalog.count(*) FROM rag.template))
 FROM rag.derivation AS d
 JOIN rag.pipeline AS p ON p.id = d.pipeline
@@ -43,10 +43,18 @@ WHERE d.pipeline = $1 AND d.kind NOT IN ('mentions', 'relations')
 ORDER BY d.kind
 
 -- name: note_progress
--- $1: pipeline, $2: kind, $3: items done, $4: those of them of which nothing came, $5: what was said and is not kept.
+-- $1: pipeline, $2: kind, $3: items done, $4: those of them of which nothing came, $5: those about which no reply could be read,
+-- $6: what was said and is not kept.
 UPDATE rag.derivation
-SET done = done + $3, empty = empty + $4, dropped = dropped + $5, missing = greatest(missing - $3, 0), last_done_at = pg_catalog.clock_timestamp()
+SET done = done + $3, empty = empty + $4, unreadable = unreadable + $5, dropped = dropped + $6, missing = greatest(missing - $3, 0), last_done_at = pg_catalog.clock_timestamp()
 WHERE pipeline = $1 AND kind = $2
+
+-- name: ask_again
+-- $1: pipeline, $2: kind, $3: how many items, about which no reply could be read, are to be asked about again. No others are
+-- known.
+UPDATE rag.derivation
+SET done = greatest(done - $3, 0), unreadable = 0, missing = CASE WHEN $3 > 0 THEN NULL ELSE missing END
+WHERE pipeline = $1 AND kind = $2 AND (unreadable > 0 OR $3 > 0)
 
 -- name: set_missing
 -- $1: pipeline, $2: kind, $3: items that are still missing.

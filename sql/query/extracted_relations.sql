@@ -14,6 +14,7 @@ CREATE TABLE {table} (
     object_end    integer,
     start_char    integer,
     end_char      integer,
+    unreadable    boolean NOT NULL,
     PRIMARY KEY (content_hash, no),
     CHECK ((no OPERATOR(pg_catalog.=) 0) OPERATOR(pg_catalog.=) (subject IS NULL))
 )
@@ -31,7 +32,8 @@ COMMENT ON COLUMN {table}.subject_end IS 'one past the last character of the sub
 COMMENT ON COLUMN {table}.object_start IS 'first character of the object in the content of the chunk, counted from 0';
 COMMENT ON COLUMN {table}.object_end IS 'one past the last character of the object';
 COMMENT ON COLUMN {table}.start_char IS 'first character of the words that state it in the content of the chunk, counted from 0';
-COMMENT ON COLUMN {table}.end_char IS 'one past the last character of these words'
+COMMENT ON COLUMN {table}.end_char IS 'one past the last character of these words';
+COMMENT ON COLUMN {table}.unreadable IS 'whether none was found because no reply of the language model could be read'
 
 -- name: create_indexes
 CREATE INDEX ON {table} (subject, content_hash);
@@ -51,23 +53,28 @@ INSERT INTO {relations}
 SELECT o.* FROM {old} AS o
 WHERE NOT EXISTS (SELECT FROM {relations} AS r WHERE r.content_hash = o.content_hash)
 
+-- name: forget_unreadable
+-- Texts about which no reply could be read.
+DELETE FROM {relations} WHERE unreadable
+
 -- name: count_texts
 -- How many texts have been read.
 SELECT pg_catalog.count(DISTINCT content_hash) FROM {relations}
 
 -- name: insert
 -- $1: the template; $2: hash of the text, $3: number, $4..$6: subject, predicate and object, $7..$12: first character of the
--- subject and one past its last, likewise of the object, and of the words that state it. A text without relations has one row.
+-- subject and one past its last, likewise of the object, and of the words that state it; $13: whether no reply could be read. A
+-- text without relations has one row.
 INSERT INTO {relations} (content_hash, no, template, subject, predicate, object, subject_start, subject_end,
-                         object_start, object_end, start_char, end_char)
+                         object_start, object_end, start_char, end_char, unreadable)
 SELECT u.content_hash, u.no, $1, u.subject, u.predicate, u.object, u.subject_start, u.subject_end,
-       u.object_start, u.object_end, u.start_char, u.end_char
+       u.object_start, u.object_end, u.start_char, u.end_char, u.unreadable
 FROM ROWS FROM (pg_catalog.unnest($2::bytea[]), pg_catalog.unnest($3::integer[]), pg_catalog.unnest($4::text[]),
                 pg_catalog.unnest($5::text[]), pg_catalog.unnest($6::text[]), pg_catalog.unnest($7::integer[]),
                 pg_catalog.unnest($8::integer[]), pg_catalog.unnest($9::integer[]), pg_catalog.unnest($10::integer[]),
-                pg_catalog.unnest($11::integer[]), pg_catalog.unnest($12::integer[]))
+                pg_catalog.unnest($11::integer[]), pg_catalog.unnest($12::integer[]), pg_catalog.unnest($13::boolean[]))
      AS u (content_hash, no, subject, predicate, object, subject_start, subject_end, object_start, object_end,
-           start_char, end_char)
+           start_char, end_char, unreadable)
 ON CONFLICT DO NOTHING
 
 -- name: seen

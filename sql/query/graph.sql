@@ -88,6 +88,15 @@ FROM ((SELECT m.norm, m.alias_of AS other, pg_catalog.row_number() OVER (PARTITI
        WHERE m.alias_of OPERATOR(pg_catalog.=) ANY ($1::pg_catalog.text[]) AND m.alias_of IS NOT NULL)) AS n
 WHERE n.number OPERATOR(pg_catalog.<=) 3
 
+-- name: known
+-- Which of some normal forms chunks name that the caller sees. $1: normal forms.
+SELECT u.norm
+FROM pg_catalog.unnest($1::pg_catalog.text[]) WITH ORDINALITY AS u (norm, place)
+WHERE EXISTS (SELECT FROM {mentions} AS m
+              JOIN {view} AS v ON v.chunk_id OPERATOR(pg_catalog.=) m.chunk_id
+              WHERE m.norm OPERATOR(pg_catalog.=) u.norm COLLATE pg_catalog."C")
+ORDER BY u.place
+
 -- name: visible
 -- Those of some chunks that the caller may see and the filter lets pass, in their order. $1: keys of chunks,
 -- $2: how many are wanted, $3: the filter's values.

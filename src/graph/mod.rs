@@ -7,11 +7,13 @@
 //! A graph without a language model: nodes are chunks and the entities that they name, and an edge is a mention, with
 //! its exact place. An [`EntityExtractor`] finds mentions: [`rules`] reads capitals, and [`ner`] takes what a model has found.
 //! [`walk`] goes from the best chunks of a search over their entities to other chunks, and [`paths`] from an
-//! entity over chunks, or over [`relations`] that rows say, to others. [`options`] says what a question may ask for.
+//! entity over chunks, or over [`relations`] that rows say, to others: from which ones [`asked`] says. [`options`] says what a
+//! question may ask for.
 //!
 //! Entities have no rows of their own: an entity is what mentions with the same normal form ([`name`]) have in
 //! common, so that nothing is left of one when its last mention goes, and nobody waits for a row that all share.
 
+pub mod asked;
 pub mod communities;
 pub mod name;
 pub mod ner;
@@ -183,6 +185,22 @@ mod tests {
         assert_eq!(relations.unwrap().columns().collect::<Vec<_>>(), ["author_id"]);
         assert_eq!(EntityOptions::read(&json!(false)), Ok(None));
         assert_eq!(EntityOptions::read(&Json::Null), Ok(None));
+        let ner = EntityOptions::read(&json!({"entities": "ner", "ner_model": "m"})).unwrap();
+        let ner = ner.unwrap();
+        assert_eq!((ner.entities, ner.ner_model.as_deref()), (ExtractorKind::Ner, Some("m")));
+        let extract = |extract: Json| {
+            let option = json!({"entities": "rules", "extract": extract});
+            EntityOptions::read(&option).unwrap().unwrap().extract
+        };
+        assert_eq!(extract(json!(false)), ExtractChoice::Dropped);
+        assert_eq!(extract(json!(null)), ExtractChoice::Kept);
+        assert_eq!(rules.extract, ExtractChoice::Kept);
+        assert!(extract(json!({"llm": "writer"})).wanted().is_some());
+        assert!(extract(json!({"llm": "writer", "predicates": null})).wanted().is_some());
+    }
+
+    #[test]
+    fn what_does_not_say_how_entities_are_found_is_an_error() {
         let check = |option, message: &str, hint: Option<&str>| {
             let error = EntityOptions::read(&option).unwrap_err();
             assert_eq!((error.message(), error.hint_text()), (message, hint));
@@ -192,9 +210,6 @@ mod tests {
             "graph cannot be true",
             Some("It is false, or an object such as {\"entities\": \"rules\"}."),
         );
-        let ner = EntityOptions::read(&json!({"entities": "ner", "ner_model": "m"})).unwrap();
-        let ner = ner.unwrap();
-        assert_eq!((ner.entities, ner.ner_model.as_deref()), (ExtractorKind::Ner, Some("m")));
         check(
             json!({"entities": "ner"}),
             "option \"graph.entities\" \"ner\" needs the key \"ner_model\"",
@@ -227,6 +242,11 @@ mod tests {
             Some("Known options: llm, template, predicates."),
         );
         check(
+            json!({"entities": "rules", "extract": {"predicates": [null]}}),
+            "option \"graph.extract.predicates[0]\" must be a string, not null",
+            None,
+        );
+        check(
             json!({"entities": "rules", "extract": true}),
             "option \"graph.extract\" must be false or an object, not true",
             None,
@@ -236,14 +256,6 @@ mod tests {
             "predicate of \"graph.extract.predicates[0]\" cannot be \"*\"",
             Some("A predicate has a letter or digit, and * stands for all predicates."),
         );
-        let extract = |extract: Json| {
-            let option = json!({"entities": "rules", "extract": extract});
-            EntityOptions::read(&option).unwrap().unwrap().extract
-        };
-        assert_eq!(extract(json!(false)), ExtractChoice::Dropped);
-        assert_eq!(extract(json!(null)), ExtractChoice::Kept);
-        assert_eq!(rules.extract, ExtractChoice::Kept);
-        assert!(extract(json!({"llm": "writer"})).wanted().is_some());
         check(
             json!({"entities": "rules", "relations": {"a": " "}}),
             "predicate of \"graph.relations.a\" must have 1 to 120 bytes, not 1",

@@ -4,9 +4,11 @@
 //! mentions. Title and headings are read by the [`rules`], as they have no sentences to go by, and so is a question, which
 //! is not worth a call of the model: what it may name is looked up, and what is not in the graph is not found there.
 
+use std::ops::Range;
+
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::name::normal_form;
+use super::name::{normal_form, with_signs};
 use super::rules::{self, FoundName, RuleExtractor};
 use super::{EntityExtractor, EntityMention, NamingText};
 use crate::text::token_labels::LabelledSpan;
@@ -23,8 +25,11 @@ pub struct NerExtractor;
 impl EntityExtractor for NerExtractor {
     fn mentions(&self, text: &NamingText<'_>, interrupt: &mut dyn FnMut()) -> Vec<EntityMention> {
         let name = |LabelledSpan { place, kind }: &LabelledSpan| {
-            let norm = normal_form(text.content.get(place.clone())?);
-            let (place, kind, alias_of) = (place.clone(), Some(kind.clone()), None);
+            text.content.get(place.clone())?;
+            let end = with_signs(text.content, place.clone()).end;
+            let place = place.start..end;
+            let norm = normal_form(&text.content[place.clone()]);
+            let (kind, alias_of) = (Some(kind.clone()), None);
             rules::is_name(&norm).then_some(FoundName { place, norm, alias_of, kind })
         };
         let mut names: Vec<FoundName> = text.names.iter().filter_map(name).collect();
@@ -35,11 +40,13 @@ impl EntityExtractor for NerExtractor {
     /// What the rules find, and each run of up to [`MOST_TOGETHER`] words.
     fn asked(&self, question: &str, interrupt: &mut dyn FnMut()) -> Vec<(String, String)> {
         let mut found = RuleExtractor.asked(question, interrupt);
-        let words: Vec<(usize, &str)> = question.unicode_word_indices().take(MOST_WORDS).collect();
-        for (first, (start, _)) in words.iter().enumerate() {
+        let place = |(at, word): (usize, &str)| with_signs(question, at..at + word.len());
+        let words: Vec<Range<usize>> =
+            question.unicode_word_indices().take(MOST_WORDS).map(place).collect();
+        for (first, Range { start, .. }) in words.iter().enumerate() {
             interrupt();
-            for (last, word) in &words[first..words.len().min(first + MOST_TOGETHER)] {
-                let name = &question[*start..last + word.len()];
+            for Range { end, .. } in &words[first..words.len().min(first + MOST_TOGETHER)] {
+                let name = &question[*start..*end];
                 let norm = normal_form(name);
                 if rules::is_name(&norm) && !found.iter().any(|(known, _)| *known == norm) {
                     found.push((norm, name.to_owned()));
@@ -85,6 +92,8 @@ mod tests {
         assert_eq!(found, expected);
         assert!(mentions(None, "Ada saw Bath.", &[]).is_empty(), "capitals are not enough");
         assert!(mentions(None, "a - b", &[("-", "X")]).is_empty(), "no letter");
+        let signed = mentions(None, "in C++, not C", &[("C", "MISC")]);
+        assert_eq!(signed, [mention("c++", Some("MISC"), Some((3, 6)))]);
         let long = "x".repeat(130);
         assert!(mentions(None, &long, &[(&long, "X")]).is_empty());
         let short = [("world health org", "ORG"), ("who", "ORG")];
@@ -113,6 +122,10 @@ mod tests {
             ["wer", "wer ist", "wer ist zoe", "ist", "ist zoe", "zoe"]
         );
         assert!(asked("谁在北京工作").contains(&"北京".to_owned()));
+        assert_eq!(
+            asked("wer mag c++?"),
+            ["wer", "wer mag", "wer mag c++", "mag", "mag c++", "c++"]
+        );
         assert!(asked("").is_empty());
         assert!(asked(&"word ".repeat(10_000)).len() < 600);
     }

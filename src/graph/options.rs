@@ -7,7 +7,7 @@ use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 
 use crate::error::Result;
-use crate::options::out_of_range;
+use crate::options::{keys, out_of_range};
 
 /// The names that stand for the whole option.
 const NAMES: [&str; 2] = ["auto", "off"];
@@ -103,7 +103,7 @@ impl<'de> Visitor<'de> for NameOrWalk {
 
 impl<'de> Deserialize<'de> for GraphUse {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<GraphUse, D::Error> {
-        deserializer.deserialize_any(NameOrWalk)
+        deserializer.deserialize_struct("graph", keys::<WalkOptions>(), NameOrWalk)
     }
 }
 
@@ -127,6 +127,9 @@ mod tests {
         let walk = WalkOptions { weight: 0.3, ..WalkOptions::default() };
         assert_eq!(read(json!({"weight": 0.3})).unwrap(), GraphUse::Walk(walk));
         assert_eq!(read(json!({})).unwrap(), GraphUse::Walk(WalkOptions::default()));
+        let null = json!({"weight": null, "chunks": 3});
+        let walk = WalkOptions { chunks: 3, ..WalkOptions::default() };
+        assert_eq!(read(null).unwrap(), GraphUse::Walk(walk));
     }
 
     #[test]
@@ -136,6 +139,9 @@ mod tests {
         };
         check(json!("on"), "option \"graph\" cannot be \"on\"");
         check(json!(true), "option \"graph\" must be \"auto\", \"off\" or an object, not true");
+        let message = "option \"graph\" must be \"auto\", \"off\" or an object, not an array";
+        check(json!([null]), message);
+        check(json!({"hops": null}), "unknown option \"hops\" of \"graph\"");
         check(json!({"hops": 2}), "unknown option \"hops\" of \"graph\"");
         check(
             json!({"weight": 10.5}),

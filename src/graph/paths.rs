@@ -6,15 +6,20 @@
 //!
 //! Two entities are connected where a chunk names both. A path never comes to an entity twice. Its score is
 //! the probability that a random walk from chunk to chunk takes it, so entities that few chunks name, and chunks that
-//! name few, lead further. A search in breadth goes on with the best paths of each length, and only from entities
-//! that no more than [`MOST_CHUNKS`] chunks name: what is everywhere connects everything.
+//! name few, lead further. From each entity that was asked about, a search in breadth goes on with its best paths of each
+//! length, and only from entities that no more than [`MOST_CHUNKS`] chunks name: what is everywhere connects everything.
+//!
+//! A path between two that were asked about is looked for from both ends (`between`), since it may be less likely than
+//! many that lead nowhere.
 //!
 //! Where only relations of certain predicates count ([`relations`](self::relations)), an edge is what rows say of two
 //! entities, and leads from either of them to the other.
 
+mod between;
 pub mod relations;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::mem;
 
 use self::relations::SaidRelation;
 
@@ -22,10 +27,13 @@ use self::relations::SaidRelation;
 /// are looked at.
 pub const MOST_CHUNKS: usize = 50;
 
-/// Paths of a length that are gone on with, beside the first ones.
+/// Paths of a length from an entity that are gone on with; where many are asked about there are fewer of each, for which
+/// there is room in so many together.
 const MOST_OPEN: usize = 20;
+const FEWEST_OPEN: usize = 5;
+const MOST_OPEN_TOGETHER: usize = 60;
 
-/// Paths of a length that are kept.
+/// Paths of a length from an entity that are kept.
 const MOST_KEPT: usize = 250;
 
 /// Most hops of a path.
@@ -99,9 +107,43 @@ pub struct EntityPath {
     pub edges: Vec<PathEdge>,
 }
 
-/// A search for paths: ask what [`ends`](Self::ends) names, [`advance`](Self::advance), and so on.
+/// A search for paths: ask what [`ends`](Self::ends) names, [`advance`](Self::advance), and so on until there are no ends.
 pub struct PathSearch {
-    starts: HashSet<String>,
+    starts: Vec<NamedEntity>,
+    /// Most hops of a path, and hops that have been made.
+    hops: usize,
+    made: usize,
+    /// The normal forms of the entities that are asked about for the next hop, each once.
+    asked: Vec<String>,
+    known: KnownEntities,
+    /// One for each of the starts.
+    beams: Vec<PathBeam>,
+}
+
+/// What is known of the entities that have been asked about, by their normal forms.
+type KnownEntities = HashMap<String, KnownEntity>;
+
+/// What is known of an entity.
+#[derive(Debug)]
+struct KnownEntity {
+    /// How many chunks name it, of those that were looked at; 0 where there cannot be too many.
+    chunks: usize,
+    /// How a chunk writes it.
+    name: Option<String>,
+    /// What leads from it to others.
+    ways: Vec<PathStep>,
+}
+
+impl KnownEntity {
+    /// Whether paths go through it.
+    fn may_be_passed(&self) -> bool {
+        self.chunks <= MOST_CHUNKS
+    }
+}
+
+/// The paths from one entity.
+#[derive(Debug)]
+struct PathBeam {
     open: Vec<EntityPath>,
     found: Vec<EntityPath>,
 }
@@ -115,62 +157,98 @@ struct PathStep {
 }
 
 impl PathSearch {
-    /// From these entities.
+    /// From these entities, by up to so many hops.
     #[must_use]
-    pub fn new(starts: Vec<NamedEntity>) -> Self {
-        let norms = starts.iter().map(|it| it.norm.clone()).collect();
-        let alone = |it| EntityPath { score: 1.0, entities: vec![it], edges: Vec::new() };
+    pub fn new(mut starts: Vec<NamedEntity>, hops: usize) -> Self {
+        let mut seen = HashSet::new();
+        starts.retain(|it| seen.insert(it.norm.clone()));
+        let beam = |start: &NamedEntity| {
+            let alone = EntityPath { score: 1.0, entities: vec![start.clone()], edges: Vec::new() };
+            PathBeam { open: vec![alone], found: Vec::new() }
+        };
         PathSearch {
-            starts: norms,
-            open: starts.into_iter().map(alone).collect(),
-            found: Vec::new(),
+            hops,
+            made: 0,
+            asked: starts.iter().map(|it| it.norm.clone()).collect(),
+            known: HashMap::new(),
+            beams: starts.iter().map(beam).collect(),
+            starts,
         }
     }
 
-    /// The normal forms of the entities that paths may go on from, each once.
+    /// The normal forms of the entities that paths may go on from and of which nothing is known yet, each once; none at the end.
     #[must_use]
     pub fn ends(&self) -> Vec<String> {
-        let mut seen = HashSet::new();
-        let ends = self.open.iter().filter_map(|path| path.entities.last());
-        ends.filter(|it| seen.insert(it.norm.as_str())).map(|it| it.norm.clone()).collect()
+        self.asked.clone()
     }
 
     /// Goes on by a hop with `steps`, which are all from the entities of [`ends`](Self::ends) in its order.
     pub fn advance(&mut self, steps: Vec<FoundStep>) {
         let (ways, names) = ways(steps);
-        self.go_on(&ways, &names);
+        self.learn(ways, names);
     }
 
-    fn go_on(&mut self, ways: &WaysFrom, names: &HashMap<usize, String>) {
-        let ends = self.ends();
-        let is_first = self.found.is_empty();
-        let mut next: Vec<EntityPath> = Vec::new();
-        for path in &self.open {
-            let Some(end) = path.entities.last() else { continue };
-            let at = ends.iter().position(|norm| *norm == end.norm);
-            let Some((chunks, ways)) = at.and_then(|at| ways.get(&at)) else { continue };
-            if *chunks > MOST_CHUNKS && !(is_first && self.starts.contains(&end.norm)) {
-                continue;
-            }
-            let written = at.and_then(|at| names.get(&at));
-            next.extend(ways.iter().filter_map(|way| path.longer(way, written)));
+    /// Goes on with what is known now of the entities that were asked about.
+    fn learn(&mut self, mut ways: WaysFrom, mut names: HashMap<usize, String>) {
+        for (at, norm) in mem::take(&mut self.asked).into_iter().enumerate() {
+            let (chunks, ways) = ways.remove(&at).unwrap_or_default();
+            self.known.insert(norm, KnownEntity { chunks, name: names.remove(&at), ways });
         }
-        next.sort_by(better);
-        next.truncate(MOST_KEPT);
-        self.found.extend(next.iter().cloned());
-        next.truncate(MOST_OPEN);
-        self.open = next;
+        while self.made < self.hops && self.asked.is_empty() {
+            let open = self.beams.iter().filter(|beam| !beam.open.is_empty()).count();
+            let most = (MOST_OPEN_TOGETHER / open.max(1)).clamp(FEWEST_OPEN, MOST_OPEN);
+            self.beams.iter_mut().for_each(|beam| beam.go_on(&self.known, most));
+            self.made += 1;
+            if self.made < self.hops {
+                self.asked = self.unknown();
+            }
+        }
+    }
+
+    /// The ends of paths, and what may lie between two entities that were asked about, as far as nothing is known of them.
+    fn unknown(&self) -> Vec<String> {
+        let mut seen = HashSet::new();
+        let open = self.beams.iter().flat_map(|beam| &beam.open);
+        let ends = open.filter_map(|path| path.entities.last()).map(|it| it.norm.as_str());
+        let between = between::wanted(&self.starts, &self.known, self.made, self.hops);
+        let all = ends.chain(between).filter(|norm| !self.known.contains_key(*norm));
+        all.filter(|norm| seen.insert(*norm)).map(str::to_owned).collect()
     }
 
     /// The best `most` paths: first those that connect two of the entities that the search began with.
     #[must_use]
     pub fn finish(self, most: usize) -> Vec<EntityPath> {
-        let PathSearch { starts, mut found, .. } = self;
-        let connects =
-            |path: &EntityPath| path.entities.last().is_some_and(|end| starts.contains(&end.norm));
+        let PathSearch { starts, hops, known, beams, .. } = self;
+        let mut found: Vec<EntityPath> = beams.into_iter().flat_map(|beam| beam.found).collect();
+        found.extend(between::paths(&starts, &known, hops));
+        let mut seen = HashSet::new();
+        found.retain(|path| seen.insert(path.identity()));
+        let starts: HashSet<&str> = starts.iter().map(|it| it.norm.as_str()).collect();
+        let connects = |path: &EntityPath| {
+            path.entities.last().is_some_and(|end| starts.contains(end.norm.as_str()))
+        };
         found.sort_by(|a, b| connects(b).cmp(&connects(a)).then_with(|| better(a, b)));
         found.truncate(most);
         found
+    }
+}
+
+impl PathBeam {
+    /// Has the paths that are open go on by a hop; the best `most` of them are open then.
+    fn go_on(&mut self, known: &KnownEntities, most: usize) {
+        let mut next: Vec<EntityPath> = Vec::new();
+        for path in &self.open {
+            let end = path.entities.last().and_then(|end| known.get(&end.norm));
+            // Any path may begin where it was asked to.
+            let end = end.filter(|end| path.edges.is_empty() || end.may_be_passed());
+            let Some(KnownEntity { name, ways, .. }) = end else { continue };
+            next.extend(ways.iter().filter_map(|way| path.longer(way, name.as_ref())));
+        }
+        next.sort_by(better);
+        next.truncate(MOST_KEPT);
+        self.found.extend(next.iter().cloned());
+        next.truncate(most);
+        self.open = next;
     }
 }
 
@@ -189,6 +267,12 @@ impl EntityPath {
         longer.edges.push(way.edge.clone());
         Some(longer)
     }
+
+    /// What no other path has: its entities, and what is said of each with the next.
+    fn identity(&self) -> Vec<(String, Option<SaidRelation>)> {
+        let said = self.edges.iter().map(|edge| edge.relation.clone()).chain([None]);
+        self.entities.iter().map(|it| it.norm.clone()).zip(said).collect()
+    }
 }
 
 /// The normal forms of a path's entities.
@@ -196,10 +280,18 @@ fn norms(path: &EntityPath) -> impl Iterator<Item = &str> {
     path.entities.iter().map(|it| it.norm.as_str())
 }
 
+/// What is said of a path's entities.
+fn said(path: &EntityPath) -> impl Iterator<Item = Option<(&str, bool, &str)>> {
+    path.edges.iter().map(|edge| {
+        let SaidRelation { predicate, is_inverse, method, .. } = edge.relation.as_ref()?;
+        Some((predicate.as_str(), *is_inverse, method.as_str()))
+    })
+}
+
 /// The likelier one first, of like ones the shorter one, and then by name.
 fn better(a: &EntityPath, b: &EntityPath) -> std::cmp::Ordering {
     let by_score = b.score.total_cmp(&a.score).then(a.entities.len().cmp(&b.entities.len()));
-    by_score.then_with(|| norms(a).cmp(norms(b)))
+    by_score.then_with(|| norms(a).cmp(norms(b))).then_with(|| said(a).cmp(said(b)))
 }
 
 /// For each entity that was asked about, how many chunks name it and what ways there are from it.
@@ -235,149 +327,4 @@ fn ways(steps: Vec<FoundStep>) -> (WaysFrom, HashMap<usize, String>) {
 }
 
 #[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    /// Chunks by the names in them.
-    type Chunks = Vec<Vec<String>>;
-
-    fn entity(norm: &str) -> NamedEntity {
-        NamedEntity { norm: norm.to_owned(), name: norm.to_uppercase() }
-    }
-
-    fn chunks(names: &[&str]) -> Chunks {
-        names.iter().map(|names| names.split(' ').map(str::to_owned).collect()).collect()
-    }
-
-    /// What a table of mentions would say.
-    fn steps(chunks: &Chunks, ends: &[String]) -> Vec<FoundStep> {
-        let mut found = Vec::new();
-        for (from, end) in ends.iter().enumerate() {
-            for (at, names) in chunks.iter().enumerate().filter(|(_, names)| names.contains(end)) {
-                let proof = CoOccurrence {
-                    source_key: at.to_string(),
-                    chunk_id: at as i64,
-                    chunk_no: 0,
-                    from: Some((0, 1)),
-                    to: None,
-                };
-                found.extend(names.iter().filter(|name| *name != end).map(|name| FoundStep {
-                    from,
-                    from_name: end.to_uppercase(),
-                    to: entity(name),
-                    count: 1,
-                    proof: proof.clone(),
-                }));
-            }
-        }
-        found
-    }
-
-    fn search(chunks: &Chunks, starts: &[&str], hops: usize, most: usize) -> Vec<EntityPath> {
-        let mut search = PathSearch::new(starts.iter().map(|norm| entity(norm)).collect());
-        for _ in 0..hops {
-            search.advance(steps(chunks, &search.ends()));
-        }
-        search.finish(most)
-    }
-
-    fn shown(paths: &[EntityPath]) -> Vec<String> {
-        let names = |path: &EntityPath| -> Vec<String> {
-            path.entities.iter().map(|it| it.name.clone()).collect()
-        };
-        paths.iter().map(|path| names(path).join("-")).collect()
-    }
-
-    #[test]
-    fn paths_lead_from_chunk_to_chunk() {
-        let chunks = chunks(&["a b", "b c d", "c e"]);
-        assert_eq!(shown(&search(&chunks, &["a"], 1, 10)), ["A-B"]);
-        let two = search(&chunks, &["a"], 2, 10);
-        assert_eq!(shown(&two), ["A-B", "A-B-C", "A-B-D"]);
-        // From b half of the walks stay in its first chunk, and of the others half go to c.
-        assert_eq!((two[0].score, two[1].score), (1.0, 0.25));
-        assert_eq!(two[1].edges.iter().map(|it| it.proof.chunk_id).collect::<Vec<_>>(), [0, 1]);
-        assert_eq!(shown(&search(&chunks, &["a"], 3, 10))[3], "A-B-C-E");
-        assert_eq!(shown(&search(&chunks, &["a"], 4, 2)), ["A-B", "A-B-C"]);
-        assert!(search(&chunks, &["nobody"], 4, 10).is_empty());
-        assert!(search(&chunks, &[], 4, 10).is_empty());
-    }
-
-    #[test]
-    fn what_connects_two_comes_first() {
-        let chunks = chunks(&["a x", "x b", "a y", "a z", "b q"]);
-        let paths = shown(&search(&chunks, &["a", "b"], 2, 3));
-        assert_eq!(&paths[..2], ["B-X-A", "A-X-B"]);
-    }
-
-    #[test]
-    fn what_is_everywhere_is_an_end_and_no_way() {
-        let mut many: Vec<String> = (0..=MOST_CHUNKS).map(|at| format!("hub n{at}")).collect();
-        many.push("a hub".to_owned());
-        let many: Vec<&str> = many.iter().map(String::as_str).collect();
-        let chunks = chunks(&many);
-        assert_eq!(shown(&search(&chunks, &["a"], 3, 10)), ["A-HUB"]);
-        assert_eq!(search(&chunks, &["hub"], 1, 100).len(), MOST_CHUNKS + 2);
-    }
-
-    #[test]
-    fn an_edge_counts_the_chunks_that_name_both() {
-        let paths = search(&chunks(&["a b", "a b c"]), &["a"], 1, 10);
-        assert_eq!((paths[0].edges[0].chunks, paths[1].edges[0].chunks), (2, 1));
-        assert_eq!((paths[0].score, paths[1].score), (0.75, 0.25));
-    }
-
-    /// All simple paths, by going everywhere.
-    fn naive(
-        chunks: &Chunks,
-        path: &[String],
-        hops: usize,
-        found: &mut Vec<(Vec<String>, f64)>,
-        score: f64,
-    ) {
-        if hops == 0 {
-            return;
-        }
-        let end = &path[path.len() - 1];
-        let of: Vec<&Vec<String>> =
-            chunks.iter().filter(|it| it.contains(end) && it.len() > 1).collect();
-        let mut others: Vec<&String> = of.iter().flat_map(|it| it.iter()).collect();
-        others.sort();
-        others.dedup();
-        for other in others.into_iter().filter(|it| !path.contains(it)) {
-            let probability: f64 = of
-                .iter()
-                .filter(|it| it.contains(other))
-                .map(|it| 1.0 / (it.len() - 1) as f64 / of.len() as f64)
-                .sum();
-            let longer = [path, std::slice::from_ref(other)].concat();
-            found.push((longer.clone(), score * probability));
-            naive(chunks, &longer, hops - 1, found, score * probability);
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn all_paths_are_found_where_there_are_few(
-            sets in prop::collection::vec(prop::collection::btree_set(0_u8..5, 1..4), 1..5),
-            hops in 1_usize..4,
-        ) {
-            let chunks: Chunks = sets.iter().map(|set| set.iter().map(|at| format!("e{at}")).collect()).collect();
-            let mut expected = Vec::new();
-            naive(&chunks, &["e0".to_owned()], hops, &mut expected, 1.0);
-            prop_assume!(expected.len() <= MOST_OPEN);
-            let mut paths: Vec<(Vec<String>, f64)> = search(&chunks, &["e0"], hops, 1000).into_iter().map(|path| {
-                (path.entities.into_iter().map(|it| it.norm).collect(), path.score)
-            }).collect();
-            expected.sort_by(|a, b| a.0.cmp(&b.0));
-            paths.sort_by(|a, b| a.0.cmp(&b.0));
-            prop_assert_eq!(paths.len(), expected.len());
-            for ((path, score), (naive, expected)) in paths.iter().zip(&expected) {
-                prop_assert_eq!(path, naive);
-                prop_assert!((score - expected).abs() < 1e-9);
-            }
-        }
-    }
-}
+mod tests;

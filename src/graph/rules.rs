@@ -6,8 +6,9 @@
 //!
 //! A name is a maximal run of words with capitals, which small words may join: "Bank of England". It may begin
 //! with a year, and a year alone is one, too. Words such as "the" or "however" at the beginning of a run are cut
-//! off. Where the small words may stand between two names ("Gong in London"), each of these counts as well. That
-//! works as far as only names have capitals:
+//! off. Where the small words may stand between two names ("Gong in London"), each of these counts as well. So it does where
+//! "of" stands behind what is a name by itself ("Steve Hillage of Gong"), and not behind what needs it ("Bank of England").
+//! That works as far as only names have capitals:
 //!
 //! * A single word that begins a sentence has a capital anyway. It counts if it has capitals or digits inside
 //!   (NATO, PostgreSQL), if the text has it with a capital elsewhere within a sentence and nowhere without one,
@@ -20,12 +21,13 @@
 //! language model had found.
 
 mod reading;
+mod sides;
 
 use std::collections::HashMap;
 use std::ops::Range;
 
 use self::reading::NameTokens;
-use super::name::{LONGEST, is_short_for, normal_form};
+use super::name::{LONGEST, is_short_for, normal_form, value_form};
 use super::{EntityExtractor, EntityMention, MOST_ENTITIES, NamingText};
 use crate::text::character_counter::CharacterCounter;
 use crate::text::language::language;
@@ -168,7 +170,7 @@ fn of_context(context: &str, interrupt: &mut dyn FnMut()) -> Vec<(String, u32)> 
     // One that was too long has lost its beginning.
     let title = if title.starts_with('…') { "" } else { title };
     let bare = title.split(" (").next().unwrap_or_default();
-    let whole = normal_form(bare);
+    let whole = value_form(bare);
     let names = names(headings, interrupt).into_iter().map(|name| (name.norm, 1));
     let title = is_name(&whole).then_some((whole, TITLE_COUNT));
     title.into_iter().chain(names).collect()

@@ -27,7 +27,8 @@ pub enum CueKind {
     Saying,
     /// Behind it, where it begins a line, and before a comma or the end of the line: `Dear Ann,`.
     Salutation,
-    /// In the line below it, alone: `Best regards,` and `Ann Miller`.
+    /// In the line below it, alone: `Best regards,` and `Ann Miller`; or behind it and a comma, where the line ends. In German
+    /// there is no comma.
     SignOff,
     /// Before it: `王先生`.
     Suffix,
@@ -80,9 +81,13 @@ const SALUTATIONS: &[&str] = &[
 #[rustfmt::skip]
 const SIGN_OFFS: &[&str] = &[
     "best regards", "kind regards", "warm regards", "regards", "sincerely", "yours sincerely", "sincerely yours",
-    "yours faithfully", "yours truly", "best wishes", "cheers", "mit freundlichen grüßen", "mit freundlichem gruß",
-    "freundliche grüße", "viele grüße", "beste grüße", "herzliche grüße", "liebe grüße", "cordialement",
-    "bien cordialement", "salutations distinguées", "atentamente", "un saludo", "saludos cordiales", "atenciosamente",
+    "yours faithfully", "yours truly", "best wishes", "all the best", "respectfully", "cheers", "mit freundlichen grüßen",
+    "mit freundlichem gruß", "mit besten grüßen", "mit herzlichen grüßen", "freundliche grüße", "viele grüße", "beste grüße",
+    "herzliche grüße", "liebe grüße", "schöne grüße", "mit freundlichen grüssen", "mit freundlichem gruss",
+    "freundliche grüsse", "viele grüsse", "beste grüsse", "herzliche grüsse", "liebe grüsse", "hochachtungsvoll",
+    "cordialement", "bien cordialement", "bien à vous", "amicalement", "salutations distinguées", "sincères salutations",
+    "meilleures salutations", "cordiales salutations", "atentamente", "un saludo", "un cordial saludo", "saludos",
+    "saludos cordiales", "cordialmente", "un abrazo", "atenciosamente",
     "cumprimentos", "cordiali saluti", "distinti saluti", "met vriendelijke groet", "groeten", "z poważaniem",
     "med vänliga hälsningar", "vänliga hälsningar", "med vennlig hilsen", "med venlig hilsen", "ystävällisin terveisin",
     "saygılarımla", "с уважением", "з повагою",
@@ -112,6 +117,17 @@ static CUES: LazyLock<HashMap<&str, Vec<Cue>>> = LazyLock::new(|| {
     cues.values_mut().for_each(|all| all.sort_by_key(|cue| std::cmp::Reverse(cue.words.len())));
     cues
 });
+
+/// The last words of closings of German, behind which no comma stands.
+const WITHOUT_COMMA: [&str; 6] = ["grüßen", "gruß", "grüße", "grüssen", "gruss", "grüsse"];
+
+impl Cue {
+    /// Whether a name may follow without a comma.
+    pub fn needs_no_comma(&self) -> bool {
+        let last = self.words.rsplit(' ').next().unwrap_or_default();
+        WITHOUT_COMMA.contains(&last)
+    }
+}
 
 /// The cue whose first word is `word`, at the byte `at` of `text`, and the byte behind it.
 pub fn cue_at(text: &str, at: usize, word: &str) -> Option<(Cue, usize)> {

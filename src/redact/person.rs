@@ -119,7 +119,7 @@ fn beside(text: &str, at: usize, (cue, end): (Cue, usize)) -> Option<Range<usize
         CueKind::Field | CueKind::OpenField => behind_colon(text, at, end),
         CueKind::Saying => name_or_run(text, skipped(text, end, &[' ', '\u{a0}', ':'])),
         CueKind::Salutation => behind_salutation(text, at, end),
-        CueKind::SignOff => below(text, end),
+        CueKind::SignOff => below(text, end).or_else(|| behind_sign_off(text, at, (cue, end))),
         CueKind::Suffix => return before_suffix(text, at, end),
     }?;
     (found.words >= least).then_some(found.start..found.end)
@@ -234,6 +234,23 @@ fn below(text: &str, end: usize) -> Option<PersonName> {
     let name = is_below.then(|| name(text, start)).flatten()?;
     let rest = text[name.end..].trim_start_matches([' ', '\r']);
     (rest.is_empty() || rest.starts_with('\n')).then_some(name)
+}
+
+/// The name that stands in the line of a closing and ends it. One of a single word counts where the closing is a sentence by
+/// itself: more often than a person it is something else.
+fn behind_sign_off(text: &str, at: usize, (cue, end): (Cue, usize)) -> Option<PersonName> {
+    let start = skipped(text, end, &[',', '!', '-', '–', '—', ' ', '\u{a0}']);
+    let between = &text[end..start];
+    let is_parted = between.contains([',', '!', '-', '–', '—']);
+    let name = (is_parted || cue.needs_no_comma() && !between.is_empty())
+        .then(|| name(text, start))
+        .flatten()?;
+    let head = text[..at].trim_end_matches([' ', '\t', '\u{a0}', '>']);
+    let is_sentence = head.is_empty() || head.ends_with(['\n', '.', '!', '?', ':', '"', '>']);
+    let rest = text[name.end..].trim_start_matches([' ', '.', '\r']);
+    let ends = rest.is_empty() || rest.starts_with(['\n', '"', '<', '(', '|', '}']);
+    let goes_on = name.words > 1 && rest.starts_with(',');
+    ((ends || goes_on) && (is_sentence || name.words > 1)).then_some(name)
 }
 
 /// What of the characters before a title of Chinese, Japanese or Korean is a name. One character alone is replaced

@@ -19,6 +19,7 @@ use serde_json::{Value as Json, json};
 use super::{check_predicate, named};
 use crate::error::{Error, Result};
 use crate::graph::name::LONGEST;
+use crate::options;
 use crate::prompt::messages::{self, Message, PromptSource};
 use crate::prompt::object;
 use crate::prompt::template::Template;
@@ -102,7 +103,8 @@ impl<'de> Visitor<'de> for FalseOrObject {
 
 impl<'de> Deserialize<'de> for ExtractChoice {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<ExtractChoice, D::Error> {
-        deserializer.deserialize_any(FalseOrObject)
+        let keys = options::keys::<RelationExtractOptions>();
+        deserializer.deserialize_struct("extract", keys, FalseOrObject)
     }
 }
 
@@ -130,6 +132,8 @@ pub struct ExtractedRelations {
     pub proven: Vec<ProvenRelation>,
     /// How many more the reply has, which the text does not state, or that are none.
     pub dropped: usize,
+    /// Whether the reply cannot be read, so that it says nothing of the text.
+    pub is_unreadable: bool,
 }
 
 impl RelationExtractOptions {
@@ -208,13 +212,8 @@ pub fn relations(
     content: &str,
     wanted: &RelationExtractOptions,
 ) -> ExtractedRelations {
-    let said = match object::find(reply) {
-        Some(Json::Array(said)) => said,
-        Some(Json::Object(mut members)) => match members.remove("relations") {
-            Some(Json::Array(said)) => said,
-            _ => Vec::new(),
-        },
-        _ => Vec::new(),
+    let Some(said) = said_in(reply) else {
+        return ExtractedRelations { is_unreadable: true, ..ExtractedRelations::default() };
     };
     let (mut found, mut seen) = (ExtractedRelations::default(), BTreeSet::new());
     for one in &said {
@@ -229,6 +228,20 @@ pub fn relations(
         }
     }
     found
+}
+
+/// The relations in a reply; `None` where it cannot be read. Of one that was cut, a part may be an object with other members.
+fn said_in(reply: &str) -> Option<Vec<Json>> {
+    match object::find(reply)? {
+        Json::Array(said) => Some(said),
+        Json::Object(members) if members.is_empty() => Some(Vec::new()),
+        Json::Object(mut members) => match members.remove("relations")? {
+            Json::Array(said) => Some(said),
+            Json::Null => Some(Vec::new()),
+            _ => None,
+        },
+        _ => None,
+    }
 }
 
 /// A relation for which the text has words: those of one sentence, with both names. What is longer would have any two names of a
@@ -332,9 +345,27 @@ mod tests {
             &[stated],
             7,
         );
-        assert_eq!(relations("I would rather not.", TEXT, &any), ExtractedRelations::default());
-        assert_eq!(relations("{\"relations\": 3}", TEXT, &any), ExtractedRelations::default());
-        assert_eq!(relations("[]", TEXT, &any), ExtractedRelations::default());
+    }
+
+    #[test]
+    fn a_reply_that_cannot_be_read_does_not_say_that_there_is_nothing() {
+        let check = |reply: &str, is_unreadable: bool| {
+            let found = relations(reply, TEXT, &RelationExtractOptions::default());
+            let expected = ExtractedRelations { is_unreadable, ..ExtractedRelations::default() };
+            assert_eq!(found, expected, "{reply}");
+        };
+        for reply in ["[]", "{}", r#"{"relations": []}"#, r#"{"relations": null}"#, "None: []"] {
+            check(reply, false);
+        }
+        for reply in [
+            "",
+            "I would rather not.",
+            "{\"relations\": 3}",
+            "{\"relations\": [",
+            r#"{"relations": [{"subject": "Gong", "predicate": "is", "object": "a band", "quote": "Gong"}, {"subj"#,
+        ] {
+            check(reply, true);
+        }
     }
 
     #[test]

@@ -14,6 +14,7 @@ pub mod pick;
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::Range;
 
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{MapAccess, Visitor};
@@ -21,7 +22,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::name::{LONGEST, normal_form};
+use super::name::{LONGEST, value_form, whole_form, with_signs};
 use super::paths::NamedEntity;
 use crate::error::{Error, Result};
 
@@ -37,6 +38,9 @@ const ALL: &str = "*";
 /// Words of a question that are looked at for names, and of a name among them.
 const MOST_WORDS: usize = 64;
 const WORDS_OF_NAME: usize = 5;
+
+/// Signs around a phrase of a question that are looked at, on each side.
+const MOST_SIGNS: usize = 8;
 
 /// What a column says: the subject is the row, or what another column names, and the object is its own value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -96,6 +100,17 @@ impl ColumnRelations {
             relations: self.relations.iter().map(relation).collect(),
             names: self.names.iter().map(naming).collect(),
         }
+    }
+
+    /// What they say without the columns that are gone, each as it is written, or the columns of a foreign key together: a
+    /// relation that needs them is gone, too.
+    #[must_use]
+    pub fn without(&self, is_gone: impl Fn(&str) -> bool) -> ColumnRelations {
+        let mut left = self.clone();
+        left.relations
+            .retain(|key, it| !is_gone(key) && !it.subject.as_deref().is_some_and(&is_gone));
+        left.names.retain(|key, _| !is_gone(key));
+        left
     }
 
     /// An error that names the first predicate that is none.
@@ -162,28 +177,76 @@ impl PredicateChoice {
 }
 
 /// What a question may name, however it is written: the phrases of up to five of its first 64 words, the longer ones of a
-/// place first. Most of them are no names: which are, the relations that there are say.
+/// place first, each with and without the signs around it. Most of them are no names: which are, what there is in a graph says.
 #[must_use]
 pub fn phrases(question: &str) -> Vec<NamedEntity> {
-    let words: Vec<(usize, &str)> = question.unicode_word_indices().take(MOST_WORDS).collect();
+    let place = |(at, word): (usize, &str)| with_signs(question, at..at + word.len());
+    let words: Vec<Range<usize>> =
+        question.unicode_word_indices().take(MOST_WORDS).map(place).collect();
     let mut phrases = Vec::new();
     for first in 0..words.len() {
         for count in (1..=WORDS_OF_NAME.min(words.len() - first)).rev() {
-            let (last, word) = words[first + count - 1];
-            phrases.extend(named(&question[words[first].0..last + word.len()]));
+            let phrase = words[first].start..words[first + count - 1].end;
+            let around = with_all_signs(question, phrase.clone());
+            let mut found: Vec<NamedEntity> = named(&question[phrase]).into_iter().collect();
+            add_new(&mut found, possible(&question[around]));
+            phrases.extend(found);
         }
     }
     phrases
 }
 
+/// A phrase of a question with all signs that touch it, but for those that end a sentence or are put around names.
+fn with_all_signs(question: &str, phrase: Range<usize>) -> Range<usize> {
+    let is_around = |sign: char| "\"'“”„‘’‚«»‹›(),;:!?…。、，；：！？.".contains(sign);
+    let touches = |sign: &char| !sign.is_alphanumeric() && !sign.is_whitespace();
+    let bytes = |signs: &[char]| signs.iter().map(|sign| sign.len_utf8()).sum::<usize>();
+    let before = question[..phrase.start].chars().rev().take(MOST_SIGNS).take_while(touches);
+    let behind = question[phrase.end..].chars().take(MOST_SIGNS).take_while(touches);
+    let [mut before, mut behind] = [before.collect::<Vec<char>>(), behind.collect()];
+    for signs in [&mut before, &mut behind] {
+        while signs.last().is_some_and(|sign| is_around(*sign)) {
+            signs.pop();
+        }
+    }
+    phrase.start - bytes(&before)..phrase.end + bytes(&behind)
+}
+
+fn add_new(found: &mut Vec<NamedEntity>, others: Vec<NamedEntity>) {
+    for other in others {
+        if found.iter().all(|known| known.norm != other.norm) {
+            found.push(other);
+        }
+    }
+}
+
 /// The entity that a value names; `None` where it is too long for a name, or has no letter or digit.
 #[must_use]
 pub fn named(value: &str) -> Option<NamedEntity> {
+    entity(value, value_form)
+}
+
+/// The entity that a row is which is called by its key: of two keys that differ in more than capitals and accents there are
+/// two.
+#[must_use]
+pub fn keyed(row: &str) -> Option<NamedEntity> {
+    entity(row, whole_form)
+}
+
+/// The entities that somebody may mean who writes a name so: what has the name, and a row that is called so by its key.
+#[must_use]
+pub fn possible(name: &str) -> Vec<NamedEntity> {
+    let mut found: Vec<NamedEntity> = named(name).into_iter().collect();
+    add_new(&mut found, keyed(name).into_iter().collect());
+    found
+}
+
+fn entity(value: &str, form: impl Fn(&str) -> String) -> Option<NamedEntity> {
     let name = value.trim();
     if name.len() > LONGEST_VALUE {
         return None;
     }
-    let norm = normal_form(name);
+    let norm = form(name);
     (!norm.is_empty() && norm.len() <= LONGEST).then(|| NamedEntity { norm, name: name.to_owned() })
 }
 
@@ -304,6 +367,13 @@ mod tests {
         assert_eq!(norms(""), Vec::<String>::new());
         assert_eq!(norms("?!"), Vec::<String>::new());
         assert_eq!(norms("东京 is big").last().map(String::as_str), Some("big"));
+        // The signs around a phrase may be of a name, or of a key.
+        assert_eq!(norms("C++?"), ["c++"]);
+        assert_eq!(norms("(A-)."), ["a", "a-"]);
+        assert_eq!(norms("is -5"), ["is -5", "is", "-5"]);
+        assert!(norms("Who leads the project ACME-1?").contains(&"project acme-1".to_owned()));
+        assert!(norms("Who leads the project ACME-1?").contains(&"project acme 1".to_owned()));
+        assert!(norms("is it \"50%\"?").contains(&"50%".to_owned()));
         assert!(phrases(&"word ".repeat(1_000_000)).len() <= MOST_WORDS * WORDS_OF_NAME);
     }
 
@@ -321,5 +391,37 @@ mod tests {
         check(&"word ".repeat(30), None);
         check(&format!("a{}", " ".repeat(1000)), Some(("a", "a")));
         check(&format!("a{}b", " ".repeat(1000)), None);
+        check("C++", Some(("c++", "C++")));
+        check("A-", Some(("a-", "A-")));
+        check("-1.50", Some(("-1.50", "-1.50")));
+    }
+
+    #[test]
+    fn rows_with_two_keys_are_two() {
+        let norm = |row: &str| keyed(row).map(|it| it.norm);
+        assert_eq!(norm(" engineer  1 ").as_deref(), Some("engineer 1"));
+        assert_ne!(norm("engineer a-b"), norm("engineer a b"));
+        assert_ne!(norm("engineer ''"), norm("engineer ???"));
+        assert_eq!(norm("???"), None);
+        let norms: Vec<String> = possible("Engineer a-b").into_iter().map(|it| it.norm).collect();
+        assert_eq!(norms, ["engineer a b", "engineer a-b"]);
+        assert_eq!(possible("Ada").len(), 1);
+        assert!(possible("???").is_empty());
+    }
+
+    #[test]
+    fn what_needs_a_column_that_is_gone_is_gone() {
+        let written = json!({
+            "relations": {"a": "is", "b": {"predicate": "uses", "subject": "a"}, "c, d": "by", "e": "in"},
+            "names": {"c, d": "name", "e": "title"},
+        });
+        let read: ColumnRelations = serde_json::from_value(written).unwrap();
+        let left = |gone: &str| read.without(|key| parts(key).any(|it| it == gone));
+        let keys = |left: &ColumnRelations| left.relations.keys().cloned().collect::<Vec<_>>();
+        assert_eq!(keys(&left("a")), ["c, d", "e"]);
+        assert_eq!(left("a").names, read.names);
+        assert_eq!(keys(&left("d")), ["a", "b", "e"]);
+        assert_eq!(left("d").names.keys().collect::<Vec<_>>(), ["e"]);
+        assert_eq!(left("x"), read);
     }
 }

@@ -8,12 +8,9 @@ use std::collections::BTreeSet;
 
 use serde_json::Value as Json;
 
-use super::{named, phrases};
+use super::{phrases, possible};
 use crate::graph::paths::NamedEntity;
 use crate::prompt::object;
-
-/// The template in which a language model is asked to pick.
-pub const TEMPLATE: &str = "pick_relations";
 
 /// Most predicates and entities of a menu, and most entities that are picked.
 const MOST_PREDICATES: usize = 50;
@@ -107,7 +104,7 @@ impl RelationMenu {
         if predicates.is_empty() {
             predicates = all.collect();
         }
-        let entities = texts("entities").into_iter().filter_map(named).take(MOST_PICKED).collect();
+        let entities = texts("entities").into_iter().take(MOST_PICKED).flat_map(possible).collect();
         PickedRelations { entities, asked: phrases(question), predicates }
     }
 }
@@ -116,6 +113,7 @@ impl RelationMenu {
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::named;
     use super::*;
 
     fn menu() -> RelationMenu {
@@ -184,7 +182,12 @@ mod tests {
         check(r#"{"entities": ["Zstd", 3, ""], "predicates": []}"#, &["zstd"], &both);
         // A name is picked as it is written, or in its normal form.
         check(r#"{"entities": ["zstd"], "predicates": []}"#, &["zstd"], &both);
-        check(r#"{"entities": ["anna@example.com"]}"#, &["anna example.com"], &both);
+        // As a name, and as the key of a row.
+        check(
+            r#"{"entities": ["anna@example.com"]}"#,
+            &["anna example.com", "anna@example.com"],
+            &both,
+        );
         check("no", &[], &both);
         check("[]", &[], &both);
         check(r#"{"entities": "Zstd"}"#, &[], &both);

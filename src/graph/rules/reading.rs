@@ -5,7 +5,8 @@ use std::ops::Range;
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use crate::graph::name::{is_dotted, without_possessive};
+use super::sides::{is_head, means_of};
+use crate::graph::name::{is_dotted, with_signs, without_possessive};
 use crate::text::function_word::is_function_word_of;
 use crate::text::language::NaturalLanguage;
 use crate::text::sentence::sentences_interruptibly;
@@ -46,9 +47,12 @@ const STARTERS: &str = "\
     here there now then again still yet many most much several another others none nobody everyone someone \
     mr mrs ms mx dr prof chapter section figure";
 
+/// Small words that may stand behind one that means "of".
+const ARTICLES: [&str; 5] = ["the", "der", "la", "le", "el"];
+
 /// A word of a text.
 struct NameToken<'a> {
-    /// As it is written, without a possessive ending.
+    /// As it is written, without a possessive ending, and with signs that are of it.
     text: &'a str,
     start: usize,
     /// The number of its sentence.
@@ -84,6 +88,18 @@ pub struct NameRun {
     pub last: usize,
 }
 
+/// Where a word with a capital stands with the signs that are of it, and another one without a possessive ending: C++, Notepad++,
+/// .NET. A full stop in front of a word with small letters is that of a sentence.
+fn written_word(text: &str, start: usize, word: &str) -> Range<usize> {
+    let bare = without_possessive(word);
+    if bare.len() < word.len() || !word.contains(char::is_uppercase) {
+        return start..start + bare.len();
+    }
+    let place = with_signs(text, start..start + word.len());
+    let is_short = word.chars().count() < 2 || word.contains(char::is_lowercase);
+    if is_short { start..place.end } else { place }
+}
+
 /// Whether a word may stand within a name without being of it.
 pub fn is_connector(word: &str) -> bool {
     CONNECTORS.contains(&word)
@@ -101,10 +117,9 @@ impl<'a> NameTokens<'a> {
             interrupt();
             let (sentence, first) = (sentences.len(), tokens.len());
             let words = text[place.clone()].unicode_word_indices();
-            tokens.extend(words.map(|(at, word)| NameToken {
-                text: without_possessive(word),
-                start: place.start + at,
-                sentence,
+            tokens.extend(words.map(|(at, word)| {
+                let written = written_word(text, place.start + at, word);
+                NameToken { text: &text[written.clone()], start: written.start, sentence }
             }));
             let has_small = text[place.clone()].contains(char::is_lowercase);
             let has_capital = |token: &&NameToken<'_>| token.text.contains(char::is_uppercase);
@@ -141,7 +156,8 @@ impl<'a> NameTokens<'a> {
     }
 
     /// The parts of a run that may be names by themselves, without what is no part of a name at their beginnings: a
-    /// year and what follows it, and what stands between small words that may join two names.
+    /// year and what follows it, what stands between small words that may join two names, and of each of these, or of the whole,
+    /// what stands on both sides of an "of" or "&" between two names.
     pub fn parts(&self, run: &NameRun) -> Vec<NameRun> {
         let (mut parts, mut first) = (Vec::new(), run.first);
         if self.is_year(first) {
@@ -161,8 +177,70 @@ impl<'a> NameTokens<'a> {
         if first > run.first && first <= run.last {
             parts.push(NameRun { first, last: run.last });
         }
+        let sides: Vec<NameRun> = match parts.as_slice() {
+            [] => self.sides(run),
+            parts => parts.iter().flat_map(|part| self.sides(part)).collect(),
+        };
+        parts.extend(sides);
         let is_part = |part: &NameRun| part.last - part.first < run.last - run.first;
         parts.into_iter().filter(is_part).filter_map(|part| self.without_head(part)).collect()
+    }
+
+    /// The names on both sides of each place in a run where one is said to be of the other, or that it is beside it.
+    fn sides(&self, run: &NameRun) -> Vec<NameRun> {
+        let (mut sides, mut rest) = (Vec::new(), run.clone());
+        while let Some([left, right]) = self.divided(&rest) {
+            sides.extend([left, right.clone()]);
+            rest = right;
+        }
+        sides
+    }
+
+    /// The two sides of the first such place.
+    fn divided(&self, run: &NameRun) -> Option<[NameRun; 2]> {
+        // Words of names so far, up to the two that are needed.
+        let mut words = 1;
+        let mut at = run.first + 1;
+        while at <= run.last {
+            let small = (at..=run.last).take_while(|at| is_connector(self.written(*at))).count();
+            let right = NameRun { first: at + small, last: run.last };
+            if words > 1 && self.divides(at, small, &right) {
+                return Some([NameRun { first: run.first, last: at - 1 }, right]);
+            }
+            words += usize::from(small == 0 && !self.is_glued(at));
+            at += small.max(1);
+        }
+        None
+    }
+
+    /// Whether two names stand beside so many small words from `at` on, of which the right one is this run.
+    fn divides(&self, at: usize, small: usize, right: &NameRun) -> bool {
+        if right.first > right.last {
+            return false;
+        }
+        let is_long = (right.first + 1..=right.last).any(|at| !self.is_glued(at));
+        if small == 0 {
+            return is_long && self.between(at).trim() == "&";
+        }
+        let words: Vec<&str> = (at..at + small).map(|at| self.written(at)).collect();
+        let is_of = |word: &str| means_of(word, self.language);
+        let is_alone = words.iter().all(|word| is_of(word) || ARTICLES.contains(word));
+        // In other languages the word stands in the names of persons, too.
+        let is_clear = is_long || words.contains(&"of");
+        is_alone
+            && is_clear
+            && words.iter().any(|word| is_of(word))
+            && !is_head(&self.written(at - 1).to_lowercase())
+    }
+
+    /// Whether a word is one with the one before it: Jean-Paul.
+    fn is_glued(&self, at: usize) -> bool {
+        !self.between(at).contains(char::is_whitespace)
+    }
+
+    /// What stands between a token, which is not the first, and the one before it.
+    fn between(&self, at: usize) -> &'a str {
+        &self.text[self.end(at - 1)..self.tokens[at].start]
     }
 
     /// A run without its first word, where that may be an article of another language.
@@ -194,7 +272,7 @@ impl<'a> NameTokens<'a> {
         self.tokens[run.first].start..self.end(run.last)
     }
 
-    /// A token as it is written, without a possessive ending.
+    /// A token as it is written, without a possessive ending, and with signs that are of it.
     pub fn written(&self, at: usize) -> &'a str {
         self.tokens[at].text
     }
@@ -243,7 +321,7 @@ impl<'a> NameTokens<'a> {
         if before.sentence != token.sentence {
             return false;
         }
-        let between = &self.text[self.end(at - 1)..token.start];
+        let between = self.between(at);
         match between.trim() {
             "" => !between.is_empty(),
             "-" | "\u{2010}" | "\u{2011}" => between.trim() == between,
@@ -282,13 +360,14 @@ impl<'a> NameTokens<'a> {
         self.written(at).contains(char::is_uppercase)
     }
 
-    /// Whether a word has capitals beside its first letter, or stands for words: NATO, PostgreSQL, U.S. Where all
-    /// letters are capitals, none says anything.
+    /// Whether a word has capitals beside its first letter, or a sign, or stands for words: NATO, PostgreSQL, C++, U.S. Where
+    /// all letters are capitals, none says anything.
     fn is_marked(&self, at: usize) -> bool {
         let word = self.written(at);
         let has_small = self.sentences[self.tokens[at].sentence].has_small;
+        let has_sign = word.ends_with(['+', '#']);
         has_small
-            && word.chars().skip(1).any(char::is_uppercase)
+            && (has_sign || word.chars().skip(1).any(char::is_uppercase))
             && !word.contains(['\'', '\u{2019}'])
     }
 

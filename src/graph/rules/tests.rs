@@ -18,7 +18,6 @@ fn check(content: &str, expected: &[&str]) {
 
 #[test]
 fn runs_of_capitals_are_names() {
-    check("he met Steve Hillage of Gong.", &["steve hillage of gong"]);
     check("the Bank of England, and then London", &["bank of england", "london"]);
     check("the University of the Arts in lower case", &["university of the arts"]);
     check("a song by Simon & Garfunkel", &["simon garfunkel"]);
@@ -33,6 +32,74 @@ fn runs_of_capitals_are_names() {
     check("she read Jean-Paul Sartre there", &["jean paul sartre"]);
     check("they saw Hillage's band Gong", &["hillage", "gong"]);
     check("a port such as 5432, or 0815", &[]);
+}
+
+#[test]
+fn a_name_of_another_is_two_names() {
+    check("he met Steve Hillage of Gong.", &["steve hillage", "steve hillage of gong", "gong"]);
+    check(
+        "Yesterday Marta Lindqvist of Helix Dynamics met Tomas Vega of Borealis Foods.",
+        &[
+            "marta lindqvist",
+            "marta lindqvist of helix dynamics",
+            "helix dynamics",
+            "tomas vega",
+            "tomas vega of borealis foods",
+            "borealis foods",
+        ],
+    );
+    check(
+        "it was King Charles III of England",
+        &["king charles iii", "king charles iii of england", "england"],
+    );
+    check(
+        "with Marta Lindqvist & Tomas Vega of the World Bank",
+        &[
+            "marta lindqvist",
+            "marta lindqvist tomas vega of the world bank",
+            "tomas vega",
+            "tomas vega of the world bank",
+            "world bank",
+        ],
+    );
+    check(
+        "Das ist der Vertrag, den ich mit Marta Lindqvist von Helix Dynamics nicht gemacht habe.",
+        &["marta lindqvist", "marta lindqvist von helix dynamics", "helix dynamics"],
+    );
+    // One name, or one that says nothing without the other.
+    for name in [
+        "Bank of England",
+        "University of Oxford",
+        "Simon Fraser University of British Columbia",
+        "Massachusetts Institute of Technology",
+        "United States of America",
+        "Leonardo da Vinci",
+        "Ludwig van Beethoven",
+        "Vasco da Gama",
+        "Jean-Paul of Gong",
+        "Anna Maria de la Cruz",
+        "Dun & Bradstreet",
+        "Procter Gamble & Sons",
+    ] {
+        check(&format!("they knew {name} there"), &[&normal_form(name)]);
+    }
+    let many = "Ada Berg of Gong Band ".repeat(20_000);
+    assert!((2..10).contains(&mentions(&format!("it is {many}")).len()));
+}
+
+#[test]
+fn names_keep_the_signs_that_they_are_written_with() {
+    check("he knows C, C++ and C# well", &["c", "c++", "c++ and c#", "c#"]);
+    check("We moved from .NET to F#.", &[".net", ".net to f#", "f#"]);
+    check(
+        "with Notepad++ and Visual C++ 2019",
+        &["notepad++", "notepad++ and visual c++", "visual c++", "2019"],
+    );
+    check("it was Gong+Allen, or Gong -Allen", &["gong", "allen"]);
+    check("they saw Gong .then they left", &["gong"]);
+    let found = mentions("Wir nutzen C++ und .NET hier");
+    let spans: Vec<_> = found.iter().map(|it| (it.norm.as_str(), it.span.clone())).collect();
+    assert_eq!(spans, [("c++", Some(11..14)), (".net", Some(19..23))]);
 }
 
 #[test]
@@ -188,6 +255,7 @@ proptest! {
     fn what_stands_at_a_span_has_the_norm(
         words in prop::collection::vec(prop::sample::select(vec![
             "Steve", "Hillage", "of", "the", "Gong.", "(WHO)", "1998", "in", "U.S.", "《Ki》", "a,", "Ł.", "\n\n", "&", "x-Y",
+            "C++", "F#,", ".NET", "A+B", "-5",
         ]), 0..40),
     ) {
         let content = words.join(" ");

@@ -101,6 +101,20 @@ pub fn inherit_rest(successor: &Pipeline, old: &Pipeline) -> Result<()> {
     })
 }
 
+/// Has the texts of a pipeline asked about again about which no reply could be read; how many.
+pub fn ask_again(pipeline: &Pipeline) -> Result<i64> {
+    let mut most = 0;
+    for one in table::generations(pipeline)? {
+        let Some(current) = derivation::of(one.id, KIND)? else { continue };
+        let values = [("relations", current.relation.sql.as_str())];
+        let forget = render(query!(extracted_relations.forget_unreadable), &values);
+        let count = as_owner_of_all(&one, || sql::execute(&forget, &[]))?;
+        derivation::ask_again(one.id, KIND, count)?;
+        most = count.max(most);
+    }
+    Ok(most as i64)
+}
+
 /// The name of the table, in SQL.
 fn create(pipeline: &Pipeline, option: &Json) -> Result<String> {
     let table = table::create(pipeline, &FORM, &[])?;
@@ -128,18 +142,29 @@ impl TextRelations {
     }
 }
 
-/// Hash of a text, number, and the relation; none for a text that states none.
-type ExtractedRow<'a> = (&'a [u8], i32, Option<ProvenRelation>);
+/// A row that keeps what was found in a text.
+struct ExtractedRow<'a> {
+    hash: &'a [u8],
+    no: i32,
+    /// None for a text that states none.
+    relation: Option<ProvenRelation>,
+    /// Whether that is because no reply could be read.
+    is_unreadable: bool,
+}
 
 /// The rows that keep what was found in texts.
 fn rows(made: &[(DerivationItem, Vec<DerivedText>)]) -> Vec<ExtractedRow<'_>> {
     let mut rows: Vec<ExtractedRow<'_>> = Vec::new();
-    for (DerivationItem { key, .. }, texts) in made {
-        let relation = |it: &DerivedText| serde_json::from_str(&it.content).ok();
-        match texts.as_slice() {
-            [] => rows.push((key, 0, None)),
-            texts => rows.extend(texts.iter().map(|it| (key.as_slice(), it.no, relation(it)))),
+    for (item, texts) in made {
+        let hash = item.key.as_slice();
+        if texts.is_empty() {
+            let is_unreadable = item.is_unreadable();
+            rows.push(ExtractedRow { hash, no: 0, relation: None, is_unreadable });
         }
+        rows.extend(texts.iter().map(|DerivedText { no, content, .. }| {
+            let relation = serde_json::from_str(content).ok();
+            ExtractedRow { hash, no: *no, relation, is_unreadable: false }
+        }));
     }
     rows
 }
@@ -173,7 +198,7 @@ impl Derivation for TextRelations {
             content: json!(it).to_string(),
         };
         let texts = (1..).zip(&found.proven).map(text).collect();
-        DerivedReply { texts, dropped: found.dropped }
+        DerivedReply { texts, dropped: found.dropped, is_unreadable: found.is_unreadable }
     }
 
     fn keep(
@@ -185,15 +210,15 @@ impl Derivation for TextRelations {
         by_text::forget(relation, made)?;
         let rows = rows(made);
         let text = |of: fn(&ProvenRelation) -> &str| -> Vec<Option<&str>> {
-            rows.iter().map(|(_, _, it)| it.as_ref().map(of)).collect()
+            rows.iter().map(|row| row.relation.as_ref().map(of)).collect()
         };
         let place = |of: fn(&ProvenRelation) -> u32| -> Vec<Option<i32>> {
-            rows.iter().map(|(_, _, it)| it.as_ref().map(|it| of(it) as i32)).collect()
+            rows.iter().map(|row| row.relation.as_ref().map(|it| of(it) as i32)).collect()
         };
         let arguments = [
             self.request.as_str().into(),
-            rows.iter().map(|(hash, ..)| *hash).collect::<Vec<_>>().into(),
-            rows.iter().map(|(_, no, _)| *no).collect::<Vec<_>>().into(),
+            rows.iter().map(|row| row.hash).collect::<Vec<_>>().into(),
+            rows.iter().map(|row| row.no).collect::<Vec<_>>().into(),
             text(|it| &it.subject).into(),
             text(|it| &it.predicate).into(),
             text(|it| &it.object).into(),
@@ -203,6 +228,7 @@ impl Derivation for TextRelations {
             place(|it| it.object_at.end).into(),
             place(|it| it.stated_at.start).into(),
             place(|it| it.stated_at.end).into(),
+            rows.iter().map(|row| row.is_unreadable).collect::<Vec<_>>().into(),
         ];
         let insert = render(query!(extracted_relations.insert), &[("relations", relation)]);
         sql::execute(&insert, &arguments).map(drop)

@@ -3,17 +3,20 @@
 //! They are made by whoever stores a chunk, in the same transaction, and go with it by a foreign key. A chunk that
 //! stays as it is keeps its mentions; one that has none is looked at again with its document, which costs
 //! microseconds by rules, so that whatever was missed is made up for. Where a model finds the names, it has read the chunk
-//! before.
+//! before. Code in a text names nothing, also where it goes on from the chunk before.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use pgrx::prelude::*;
-use serde_json::{Value as Json, json};
+use serde_json::Value as Json;
 
+use super::column_relations::changes::with_relations;
 use super::communities::refuse_without_graph;
 use super::table::{self, TableForm};
 use super::{column_relations, extracted_relations};
 use crate::error::Result;
+use crate::graph::relations::ColumnRelations;
 use crate::graph::relations::extract::ExtractChoice;
 use crate::graph::walk::most_chunks_of_entity;
 use crate::graph::{EntityExtractor, EntityMention, EntityOptions, NamingText};
@@ -24,6 +27,7 @@ use crate::pg::changes::{intake, noted};
 use crate::pg::server::prepared;
 use crate::pg::server::sql::{self, query, render};
 use crate::pipeline::StoredChunk;
+use crate::text::code::{code_blocks, without_code};
 use crate::text::token_labels::LabelledSpan;
 
 const KIND: DerivationKind = DerivationKind::Mentions;
@@ -76,7 +80,7 @@ pub fn alter(pipeline: &Pipeline, option: &Json) -> Result<()> {
 
 /// Has `option` hold for one pipeline; whether its rows are to be read again.
 fn set(pipeline: &Pipeline, option: &Json, wanted: Option<&EntityOptions>) -> Result<bool> {
-    let relations = wanted.and_then(EntityOptions::column_relations);
+    let (option, relations) = with_names_by_now(pipeline, option, wanted)?;
     if let Some(model) = wanted.and_then(|it| it.ner_model.as_deref()) {
         model::keep_token_classifier(model)?;
     }
@@ -94,17 +98,33 @@ fn set(pipeline: &Pipeline, option: &Json, wanted: Option<&EntityOptions>) -> Re
             if is_other {
                 forget_all(&current.relation)?;
             }
-            derivation::set(pipeline.id, KIND, option, &current.relation.sql)?;
+            derivation::set(pipeline.id, KIND, &option, &current.relation.sql)?;
             is_other || relations.is_some()
         }
         (None, Some(_)) => {
-            create(pipeline, option)?;
+            create(pipeline, &option)?;
             true
         }
     };
     column_relations::set(pipeline, relations.as_ref())?;
     extracted_relations::set(pipeline, wanted.map_or(&ExtractChoice::Kept, |it| &it.extract))?;
     Ok(is_begun)
+}
+
+/// The option, and what it says of columns, with the names that these have by now.
+fn with_names_by_now(
+    pipeline: &Pipeline,
+    option: &Json,
+    wanted: Option<&EntityOptions>,
+) -> Result<(Json, Option<ColumnRelations>)> {
+    match wanted.and_then(EntityOptions::column_relations) {
+        None => Ok((option.clone(), None)),
+        Some(relations) => {
+            let by_now = column_relations::changes::by_now(pipeline, &relations)?;
+            let option = with_relations(option, &relations, &by_now);
+            Ok((option, Some(by_now)))
+        }
+    }
 }
 
 /// Locks the mentions of these pipelines that were found otherwise than `wanted` says, all of them together, so that none is
@@ -145,16 +165,11 @@ pub fn create_if_wanted(pipeline: &Pipeline, option: &Json) -> Result<()> {
 
 /// Gives a successor what the pipeline has whose place it is to take.
 pub fn inherit(successor: &Pipeline, old: &Pipeline) -> Result<()> {
-    if let Some(StoredDerivation { mut options, .. }) = derivation::of(old.id, KIND)? {
-        let relations = EntityOptions::read(&options)?.and_then(|it| it.column_relations());
+    if let Some(StoredDerivation { options, .. }) = derivation::of(old.id, KIND)? {
+        let wanted = EntityOptions::read(&options)?;
+        let (options, relations) = with_names_by_now(old, &options, wanted.as_ref())?;
         if let Some(relations) = &relations {
-            let by_now = column_relations::by_now(old, relations)?;
-            // What is the same stays as it was written.
-            if by_now != *relations {
-                options["relations"] = json!(by_now.relations);
-                options["names"] = json!(by_now.names);
-            }
-            column_relations::create(successor, &by_now)?;
+            column_relations::create(successor, relations)?;
         }
         create(successor, &options)?;
     }
@@ -203,14 +218,21 @@ impl MentionStore {
         chunk.names.as_ref().filter(|it| it.model == *model).map(|it| it.names.as_slice())
     }
 
-    /// Adds what chunks name, each by its key.
-    pub fn keep(&self, chunks: &[(i64, &StoredChunk)]) -> Result<()> {
+    /// Adds what chunks name outside of code, each by its key. With them stand the fences of code that are open where they
+    /// begin.
+    pub fn keep(&self, chunks: &[(i64, &StoredChunk, Option<&str>)]) -> Result<()> {
         let mut rows: Vec<(i64, EntityMention)> = Vec::new();
-        for (chunk_id, stored) in chunks {
+        for (chunk_id, stored, open) in chunks {
             pgrx::check_for_interrupts!();
             let Some(names) = self.found(stored) else { continue };
             let StoredChunk { chunk, context, .. } = stored;
-            let text = NamingText { context: context.as_deref(), content: &chunk.content, names };
+            let names = outside_code(names, &chunk.content, *open);
+            // The places of a model's names are those in the text as it stands.
+            let content = match &self.ner_model {
+                Some(_) => Cow::Borrowed(chunk.content.as_str()),
+                None => without_code(&chunk.content, *open),
+            };
+            let text = NamingText { context: context.as_deref(), content: &content, names: &names };
             let found = self.extractor.mentions(&text, &mut look_around);
             rows.extend(found.into_iter().map(|mention| (*chunk_id, mention)));
         }
@@ -236,6 +258,17 @@ impl MentionStore {
         let insert = render(query!(graph.insert), &[("mentions", self.table())]);
         sql::execute(&insert, &arguments).map(drop)
     }
+}
+
+/// Those of the names that a model has found in a text that do not stand in code.
+fn outside_code(names: &[LabelledSpan], text: &str, open: Option<&str>) -> Vec<LabelledSpan> {
+    if names.is_empty() {
+        return Vec::new();
+    }
+    let code = code_blocks(text, open);
+    let is_outside =
+        |name: &&LabelledSpan| !code.iter().any(|block| block.contains(&name.place.start));
+    names.iter().filter(is_outside).cloned().collect()
 }
 
 /// How many chunks may name an entity over which chunks are tied, by what the statistics say of the chunk table.

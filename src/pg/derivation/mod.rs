@@ -44,6 +44,9 @@ use crate::pg::server::sql;
 use crate::prompt::messages::Message;
 use crate::representation::RepresentOptions;
 
+/// Replies about an item that cannot be read before it is given up.
+const MOST_REPLIES: u32 = 2;
+
 /// What a language model is asked about: a chunk's text, or its place in a document; or what needs none, a node of a tree or
 /// the entities of a graph.
 #[derive(Clone, Debug, Default)]
@@ -62,6 +65,15 @@ pub struct DerivationItem {
     settled: Option<tree::changes::SettledDocument>,
     /// The entities among which communities are found, where it is these.
     ties: Option<Box<communities::EntityTies>>,
+    /// Replies about it that could not be read.
+    unreadable_replies: u32,
+}
+
+impl DerivationItem {
+    /// Whether it has been asked about as often as it is, and no reply could be read.
+    fn is_unreadable(&self) -> bool {
+        self.unreadable_replies >= MOST_REPLIES
+    }
 }
 
 /// A text that was made of an item.
@@ -82,11 +94,13 @@ pub struct DerivedReply {
     pub texts: Vec<DerivedText>,
     /// How much more it says, which is not kept, since the item does not prove it.
     pub dropped: usize,
+    /// Whether it is not what was asked for, such as JSON that was cut, so that it says nothing of the item.
+    pub is_unreadable: bool,
 }
 
 impl From<Vec<DerivedText>> for DerivedReply {
     fn from(texts: Vec<DerivedText>) -> Self {
-        DerivedReply { texts, dropped: 0 }
+        DerivedReply { texts, ..DerivedReply::default() }
     }
 }
 
@@ -135,8 +149,8 @@ pub trait Derivation {
     /// What a language model is asked about an item.
     fn messages(&self, item: &DerivationItem, nonce: &str) -> Result<Vec<Message>>;
 
-    /// What a reply about an item says; nothing where it is of no use. It is no reason to ask again: the
-    /// same model would say the same.
+    /// What a reply about an item says; nothing where it is of no use. That is no reason to ask again: the same model would say
+    /// the same. One that cannot be read is, once.
     fn read(&self, item: &DerivationItem, reply: &str) -> DerivedReply;
 
     /// What is made of an item, where no language model is asked. No transaction is open meanwhile. What takes long calls

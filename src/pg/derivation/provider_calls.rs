@@ -90,9 +90,11 @@ pub fn taken(reply: PendingReply, item: Option<&[u8]>) -> ItemReply<String, Fail
     })
 }
 
-/// What comes of a call of a provider. What the provider says may be about what it was asked.
+/// What comes of a call of a provider, or of a model of ragd's. What it says may be about what it was asked.
 fn reply_of<A>(call: impl FnOnce() -> Result<A>) -> ItemReply<A, Failure> {
-    let is_said = |kind: ErrorKind| kind == ErrorKind::ProviderRefused || kind.is_of_answer();
+    let is_said = |kind: ErrorKind| {
+        matches!(kind, ErrorKind::ProviderRefused | ErrorKind::ModelFailed) || kind.is_of_answer()
+    };
     let refusal = || match call() {
         Err(error) if is_said(error.kind()) => Ok(Err(Failure::from(error))),
         other => other.map(Ok),

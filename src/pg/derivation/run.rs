@@ -1,32 +1,26 @@
 //! One derivation under way: items are looked up, asked about with many calls in flight or made without, kept and
 //! embedded.
 
+mod maker;
+
 use std::collections::{HashSet, VecDeque};
 use std::mem;
 
-use pgrx::pg_sys;
-
+use self::maker::{Maker, at_work, in_source, prepare};
 use super::lease::DerivationLease;
 use super::mentions::look_around;
 use super::provider_calls::{self, HARMLESS};
 use super::scheduler::{DerivationKey, note_failure};
-use super::{
-    Derivation, DerivationItem, DerivedReply, DerivedText, UnembeddedText, loaded, option_name,
-};
+use super::{DerivationItem, DerivedReply, DerivedText, UnembeddedText};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::derivation::{self, DerivationProgress};
-use crate::pg::catalog::locking::{self, Chunks};
-use crate::pg::catalog::owner::{as_owner, as_owner_of_all};
-use crate::pg::catalog::pipeline::{self, Pipeline, PipelineStage, Relation};
-use crate::pg::ragd::call_context::CallContext;
+use crate::pg::catalog::owner::as_owner;
+use crate::pg::catalog::pipeline::PipelineStage;
 use crate::pg::ragd::client::PendingReply;
-use crate::pg::ragd::embed::Embedding;
-use crate::pg::ragd::llm::Llm;
 use crate::pg::server::error::OrReport;
 use crate::pg::server::random;
 use crate::pg::server::role::{self, as_superuser};
 use crate::pg::server::transaction::{Failure, Outcome, Transactions, caught, force_sync_commit};
-use crate::protocol::ProviderConfig;
 use crate::scheduling::concurrent_calls::{ConcurrentCalls, NextCall};
 
 /// Calls in flight where the server of the language model sets no `max_concurrency`.
@@ -55,16 +49,6 @@ pub enum RunStep {
     Done(bool),
 }
 
-/// What makes things of items.
-struct Maker {
-    derivation: Box<dyn Derivation>,
-    /// The language model that writes; `None` where none does.
-    provider: Option<ProviderConfig>,
-    embedding: Embedding,
-    /// On whose behalf providers are called.
-    owner: pg_sys::Oid,
-}
-
 /// A derivation of a pipeline under way.
 pub struct DerivationRun {
     key: DerivationKey,
@@ -75,7 +59,10 @@ pub struct DerivationRun {
     in_flight: Vec<(Option<DerivationItem>, PendingReply)>,
     /// Items to be asked about.
     items: VecDeque<DerivationItem>,
-    /// What is known to be asked about or made since items were looked up last, as [`Derivation::identity`] says.
+    /// Items to be asked about again, since a reply could not be read.
+    again: VecDeque<DerivationItem>,
+    /// What is known to be asked about or made since items were looked up last, as
+    /// [`identity`](super::Derivation::identity) says.
     asked: HashSet<Vec<u8>>,
     /// The last key that was looked up in this pass over the items, and whether it was the last of all.
     after: Vec<u8>,
@@ -136,6 +123,7 @@ impl DerivationRun {
                     calls: ConcurrentCalls::new(most.min(MOST_CALLS)),
                     in_flight: Vec::new(),
                     items: items.into(),
+                    again: VecDeque::new(),
                     asked: HashSet::new(),
                     after: Vec::new(),
                     is_last,
@@ -209,9 +197,14 @@ impl DerivationRun {
         self.in_flight = waiting;
         for (item, reply) in come {
             let reply = provider_calls::taken(reply, item.as_ref().map(|it| it.key.as_slice()));
-            for (item, reply) in self.calls.replied(item, reply) {
-                let read = |reply: String| self.maker.derivation.read(&item, &reply);
-                let DerivedReply { texts, dropped } = reply.map(read).unwrap_or_default();
+            for (mut item, reply) in self.calls.replied(item, reply) {
+                let read = reply.map(|reply| self.maker.derivation.read(&item, &reply));
+                let DerivedReply { texts, dropped, is_unreadable } = read.unwrap_or_default();
+                item.unreadable_replies += u32::from(is_unreadable);
+                if is_unreadable && !item.is_unreadable() {
+                    self.again.push_back(item);
+                    continue;
+                }
                 self.dropped += dropped;
                 self.made.push((item, texts));
             }
@@ -231,7 +224,9 @@ impl DerivationRun {
         let (pipeline, kind) = self.key;
         let Maker { derivation, provider, .. } = &self.maker;
         let (made, dropped) = (&self.made, self.dropped);
-        let empty = made.iter().filter(|(_, texts)| texts.is_empty()).count();
+        let without_texts = made.iter().filter(|(_, texts)| texts.is_empty());
+        let (unreadable, empty): (Vec<_>, Vec<_>) =
+            without_texts.partition(|(item, _)| item.is_unreadable());
         let mut may_keep = true;
         at_work(transactions, self.key, |source, relation| {
             may_keep = derivation.may_keep(relation.oid, made);
@@ -243,7 +238,12 @@ impl DerivationRun {
                 force_sync_commit();
             }
             as_owner(source, || derivation.keep(source, &relation.sql, made))?;
-            let progress = DerivationProgress { done: derivation.finished(made), empty, dropped };
+            let progress = DerivationProgress {
+                done: derivation.finished(made),
+                empty: empty.len(),
+                unreadable: unreadable.len(),
+                dropped,
+            };
             derivation::note_progress(pipeline, kind, progress)?;
             let state = derivation.state(made);
             state.map_or(Ok(()), |state| derivation::set_state(pipeline, kind, state))
@@ -303,6 +303,9 @@ impl DerivationRun {
     /// The next item that the language model is to be asked about; `None`: there is none in this pass, or enough has
     /// been made without it to be kept first. What two items have in common is asked about once.
     fn next_to_ask(&mut self, transactions: Transactions) -> Outcome<Option<DerivationItem>> {
+        if let Some(item) = self.again.pop_front() {
+            return Ok(Some(item));
+        }
         while self.made.len() < FEWEST_ITEMS
             && let Some(item) = self.next_item(transactions)?
         {
@@ -352,7 +355,8 @@ impl DerivationRun {
             // What is kept by now was not found again.
             let derivation = &self.maker.derivation;
             let in_flight = self.in_flight.iter().filter_map(|(item, _)| item.as_ref());
-            let not_kept = in_flight.chain(self.made.iter().map(|(item, _)| item));
+            let not_kept = in_flight.chain(&self.again);
+            let not_kept = not_kept.chain(self.made.iter().map(|(item, _)| item));
             self.asked = not_kept.map(|item| derivation.identity(item).to_vec()).collect();
             self.is_last = items.len() < most as usize;
             self.found = self.found || !items.is_empty();
@@ -431,55 +435,6 @@ impl DerivationRun {
             }
         }
     }
-}
-
-/// Has a derivation get ready for a run, and remembers what is to be remembered then.
-fn prepare(transactions: Transactions, key: DerivationKey) -> Outcome<()> {
-    at_work(transactions, key, |_, _| {
-        let prepared = in_source(key, |pipeline, relation, maker| {
-            maker.derivation.prepare(pipeline, relation)
-        })?;
-        let state = prepared.flatten();
-        state.map_or(Ok(()), |state| derivation::set_state(key.0, key.1, state))
-    })
-}
-
-/// Does `work` as the owner of a pipeline, with the table of a derivation and what makes it; `None` where
-/// one of them is gone.
-fn in_source<T>(
-    (id, kind): DerivationKey,
-    work: impl FnOnce(&Pipeline, &str, Maker) -> Result<T>,
-) -> Result<Option<T>> {
-    let Some(pipeline) = pipeline::by_id(id)? else { return Ok(None) };
-    let Some(stored) = derivation::of(id, kind)? else { return Ok(None) };
-    let state = derivation::state(id, kind)?;
-    as_owner_of_all(&pipeline, || {
-        let (derivation, llm) = loaded(&stored, state)?;
-        let provider = || -> Result<ProviderConfig> {
-            let llm = Llm::or_default(llm.as_deref())?;
-            llm.provider_for(option_name(kind)).cloned()
-        };
-        let asks = kind.asks_model() || llm.is_some();
-        let provider = asks.then(provider).transpose()?;
-        let context = CallContext::bulk().for_pipeline(id);
-        let embedding = Embedding::with_model(Some(&pipeline.model), context)?;
-        let maker = Maker { derivation, provider, embedding, owner: role::on_behalf_of() };
-        work(&pipeline, &stored.relation.sql, maker).map(Some)
-    })
-}
-
-/// Does `work` with a pipeline and the table of a derivation, if they are still there: the pipeline may
-/// have been dropped, or another one may have taken its place.
-fn at_work(
-    transactions: Transactions,
-    (id, kind): DerivationKey,
-    mut work: impl FnMut(&Pipeline, &Relation) -> Result<()>,
-) -> Outcome<()> {
-    locking::at_work(transactions, id, Chunks::Written, |pipeline| {
-        let Some(pipeline) = pipeline else { return Ok(()) };
-        let Some(stored) = derivation::of(id, kind)? else { return Ok(()) };
-        work(pipeline, &stored.relation)
-    })
 }
 
 /// What ends a call once another process waits for this one to leave.

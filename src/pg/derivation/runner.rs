@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::run::{BegunRun, DerivationRun, RunStep};
 use super::scheduler::{DerivationKey, Scheduler};
+use crate::pg::catalog::activity;
 use crate::pg::catalog::derivation::{self, DueDerivation};
 use crate::pg::ragd::client;
 use crate::pg::server::role::as_superuser;
@@ -114,6 +115,7 @@ impl DerivationRunner {
             RunStep::Waiting => Ok(Advance::Waiting),
             RunStep::Done(was_made) => {
                 self.runs.swap_remove(at);
+                transactions.run(|| as_superuser(|| activity::note_recovery(due.pipeline)))?;
                 self.rounds.finish(key(due), due.standing.clone(), was_made);
                 Ok(Advance::Done)
             }

@@ -82,12 +82,20 @@ impl Scheduler {
         let pause = jittered(PAUSES.pause(count), random::fraction());
         let pause = failure.retry_after.unwrap_or(pause).min(LONGEST_PAUSE);
         self.not_before.insert(key, (Instant::now() + pause, count + 1));
-        transactions.run(|| as_superuser(|| note_failure(key.0, failure)))?;
+        transactions.run(|| as_superuser(|| note_waiting(key.0, failure)))?;
         match transactions {
             Transactions::OfWorker => Ok(()),
             // The caller of a procedure gets the error, and does not wait.
             Transactions::OfProcedure => Err(failure.clone()),
         }
+    }
+}
+
+/// Keeps the failure for which a derivation of a pipeline waits that is there.
+fn note_waiting(pipeline: i32, failure: &Failure) -> Result<()> {
+    match pipeline::hold(pipeline)? {
+        Some(_) => activity::note_waiting(pipeline, &failure.reason()),
+        None => Ok(()),
     }
 }
 

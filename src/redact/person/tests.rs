@@ -60,6 +60,36 @@ fn letters_name_who_reads_and_writes_them() {
 }
 
 #[test]
+fn letters_may_be_signed_in_the_line_of_their_closing() {
+    check("Best regards, John Doe", &["John Doe"]);
+    check("Sincerely, John Doe", &["John Doe"]);
+    check("Thanks for your help. Kind regards, Anna van der Berg.", &["Anna van der Berg"]);
+    check("With best regards, John Doe, CEO", &["John Doe"]);
+    check("See you soon! Cheers, Ann\nPS: bring tea", &["Ann"]);
+    check(r#"{"body": "Yours truly - Tom B. Miller"}"#, &["Tom B. Miller"]);
+    check("Mit freundlichen Grüßen Anna Schmidt", &["Anna Schmidt"]);
+    check("Bis bald. Liebe Grüße, Jan", &["Jan"]);
+    check("Mit freundlichen Grüssen\u{a0}Urs Ammann", &["Urs Ammann"]);
+    check("Cordialement, Jean Dupont", &["Jean Dupont"]);
+    check("Bien à vous, Hélène de la Tour", &["Hélène de la Tour"]);
+    check("Atentamente, Juan Pérez García", &["Juan Pérez García"]);
+    check("Un saludo, Lucía", &["Lucía"]);
+    for text in [
+        "Kind regards, Support",
+        "we send best regards, and PostgreSQL does so too",
+        "with best regards, PostgreSQL",
+        "Best regards, PostgreSQL is fast",
+        "Sincerely, we are sorry",
+        "Sincerely John",
+        "Viele Grüße aus Berlin",
+        "Viele Grüße an Anna und Jan",
+        "all the best, as ever",
+    ] {
+        check(text, &[]);
+    }
+}
+
+#[test]
 fn titles_stand_behind_names_in_east_asia() {
     check("请联系王先生。", &["王先生"]);
     check("请联系王小明先生。", &["王小明"]);
@@ -139,6 +169,8 @@ fn hostile_texts_take_no_longer() {
         "Mr. A. ",
         "Dear ",
         "regards\n\n",
+        "regards, ",
+        "Regards, Ann ",
         "王",
         "王先生",
         "A ",
