@@ -19,9 +19,10 @@ LANGUAGE sql IMMUTABLE PARALLEL SAFE
 RETURN ROW($1, $2)::rag_bm25_query;
 COMMENT ON FUNCTION rag_bm25_query IS 'a query over a rag_bm25 index';
 
--- STABLE, because it looks into the index that the query names.
+-- STABLE, because it looks into the index that the query names; PARALLEL RESTRICTED, because each parallel worker would look for
+-- itself, and rank a part of the result by statistics of its own.
 CREATE FUNCTION rag.bm25_distance(document tsvector, query rag_bm25_query) RETURNS double precision
-STRICT STABLE PARALLEL SAFE COST 20
+STRICT STABLE PARALLEL RESTRICTED COST 20
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_bm25_distance_wrapper';
 COMMENT ON FUNCTION rag.bm25_distance IS 'minus the BM25 score of a text';
 

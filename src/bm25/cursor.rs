@@ -24,8 +24,24 @@ pub struct SearchEffort {
     pub decoded: u64,
     /// Blocks that were passed over.
     pub skipped: u64,
-    /// Documents that were scored.
+    /// Documents of segments that were scored.
     pub scored: u64,
+    /// Pending documents that were read, each of which is looked through, once in each stage.
+    pub pending: u64,
+}
+
+impl SearchEffort {
+    /// This and what was done beside it.
+    #[must_use]
+    pub fn plus(self, more: SearchEffort) -> SearchEffort {
+        SearchEffort {
+            stages: self.stages + more.stages,
+            decoded: self.decoded + more.decoded,
+            skipped: self.skipped + more.skipped,
+            scored: self.scored + more.scored,
+            pending: self.pending + more.pending,
+        }
+    }
 }
 
 /// Where the blocks are.

@@ -11,8 +11,8 @@
 
 use super::memory::PendingSegment;
 use super::merge::{MergeInput, merge};
-use super::page::{Bm25Meta, DirectoryEntry, new_number, read_meta};
-use super::pending::{close, each_document, seal};
+use super::page::{BODY, Bm25Meta, DirectoryEntry, MOST_ENTRIES, new_number, read_meta};
+use super::pending::{PendingDocument, close, each_document, seal};
 use super::segment::{IN_MAP, IN_ROOT, SegmentReader};
 use super::space::{publish, release};
 use super::writer::SegmentWriter;
@@ -25,6 +25,11 @@ const TIER: usize = 8;
 const QUICK_PAGES: u64 = 1024;
 /// The number of segments from which on they are merged whatever it costs.
 const TOO_MANY: usize = 64;
+/// Bytes of pending documents that become a segment though more follow. While a vacuum writes large segments anew, no
+/// session can flush, and all that is inserted meanwhile would not fit into memory at once.
+const AT_ONCE: usize = 16 << 20;
+/// Segments that come of one list, about, at most: block 0 must have room for them.
+const MOST_OF_A_LIST: usize = 64;
 /// Pages of what is merged: a quarter of what a segment has room for.
 pub const MOST_PAGES: u64 = (IN_ROOT * IN_MAP / 4) as u64;
 /// Documents of what is merged.
@@ -47,31 +52,81 @@ pub fn flush<S: StoreMut>(store: &S, merging: Merging) -> Result<()> {
     merge_due(store, merging)
 }
 
+/// Whether block 0 has room for what a flush may make of two lists: their segments, and the lists themselves until their
+/// pages are free.
+pub(super) fn has_room_to_flush(meta: &Bm25Meta) -> bool {
+    meta.entries.len() + 2 * (MOST_OF_A_LIST + 1) <= MOST_ENTRIES
+}
+
 /// Makes a segment of the pending documents.
 pub(super) fn flush_pending<S: StoreMut>(store: &S) -> Result<()> {
     release(store)?;
     // What an interrupted flush has sealed comes first.
-    flush_sealed(store)?;
+    flush_sealed(store, AT_ONCE)?;
     seal(store)?;
-    flush_sealed(store)
+    flush_sealed(store, AT_ONCE)
 }
 
-fn flush_sealed<S: StoreMut>(store: &S) -> Result<()> {
+/// Makes a segment of the sealed list, or several of a list of more than so many bytes.
+pub(super) fn flush_sealed<S: StoreMut>(store: &S, at_once: usize) -> Result<()> {
     let sealed = read_meta(store)?.sealed;
     if sealed.pages == 0 {
         return Ok(());
     }
     close(store, &sealed)?;
-    let (mut memory, mut term) = (PendingSegment::default(), Vec::new());
-    each_document(store, &sealed, store.blocks()?, &mut |document| {
+    let most_bytes = at_once.max(sealed.pages as usize * BODY / MOST_OF_A_LIST);
+    let mut parts = ListParts::new(store);
+    let mut failed = None;
+    let read = each_document(store, &sealed, store.blocks()?, &mut |document| {
+        parts.add(document)?;
+        if parts.bytes < most_bytes {
+            return Some(());
+        }
+        parts.write().map_err(|error| failed = Some(error)).ok()
+    });
+    if let Some(error) = failed {
+        return Err(error);
+    }
+    read?;
+    parts.write()?;
+    publish(store, &[], true, parts.written)
+}
+
+/// The segments that are made of a list.
+struct ListParts<'a, S> {
+    store: &'a S,
+    memory: PendingSegment,
+    /// Bytes that the documents in memory have in the list.
+    bytes: usize,
+    written: Vec<DirectoryEntry>,
+    // Memory that is used again.
+    term: Vec<u8>,
+}
+
+impl<'a, S: StoreMut> ListParts<'a, S> {
+    fn new(store: &'a S) -> Self {
+        let (memory, written, term) = (PendingSegment::default(), Vec::new(), Vec::new());
+        ListParts { store, memory, bytes: 0, written, term }
+    }
+
+    /// Takes a document into memory. `None` if it makes no sense.
+    fn add(&mut self, document: &PendingDocument<'_>) -> Option<()> {
+        self.bytes += document.bytes();
+        let memory = &mut self.memory;
         memory.begin(document.row, document.length);
-        document.each_term(&mut term, |term, frequency| memory.add_term(term, frequency))
-    })?;
-    let entry = match memory.documents() {
-        0 => None,
-        _ => Some(memory.write(SegmentWriter::new(store, new_number(store)?))?),
-    };
-    publish(store, &[], true, entry)
+        document.each_term(&mut self.term, |term, frequency| memory.add_term(term, frequency))
+    }
+
+    /// Writes a segment of the documents in memory, if there are any.
+    fn write(&mut self) -> Result<()> {
+        self.bytes = 0;
+        let memory = std::mem::take(&mut self.memory);
+        if memory.documents() > 0 {
+            let number = new_number(self.store)?;
+            self.written.push(memory.write(SegmentWriter::new(self.store, number))?);
+        }
+        Ok(())
+    }
 }
 
 /// Merges tiers that are full.

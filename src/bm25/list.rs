@@ -1,7 +1,7 @@
 //! # list: the postings of a term, from the first to the last
 //!
-//! For merging, for prefixes and for checks, which need all of them. A search reads with a
-//! [`Cursor`](super::cursor::PostingCursor).
+//! For merging, for prefixes, for conditions without an order and for checks, which need all of
+//! them. A search reads with a [`Cursor`](super::cursor::PostingCursor).
 
 use super::bits::SLACK;
 use super::dictionary::{FoundTerm, TermLocation};

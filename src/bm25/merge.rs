@@ -20,11 +20,14 @@ use super::segment::{ROW_BYTES, SegmentReader, length_of, row_of};
 use super::writer::SegmentWriter;
 use crate::error::Result;
 use crate::pages::{RowId, Store, StoreMut};
+use crate::spare;
 
 /// The new number of a document that is not there any more.
 const GONE: u32 = u32::MAX;
 /// Steps between two looks whether the caller should stop.
 const PATIENCE: usize = 4096;
+/// Bytes of a document's new number and of its length, in lists that are twice as long as they need be.
+const BYTES_A_DOCUMENT: usize = 16;
 
 /// A segment that goes into a merge.
 pub struct MergeInput {
@@ -49,6 +52,8 @@ pub fn merge<R: Store, W: StoreMut>(
     if !any_is_left {
         return Ok(None);
     }
+    let documents: usize = inputs.iter().map(|it| it.segment.header.documents as usize).sum();
+    spare::check(BYTES_A_DOCUMENT * documents)?;
     let mut writer = SegmentWriter::new(to, number);
     let new_numbers = merge_documents(from, inputs, &mut writer)?;
     writer.end_documents()?;

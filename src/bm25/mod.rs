@@ -15,7 +15,7 @@
 //! | [`create`], [`IndexBuilder::finish`] | no other session sees the index |
 //! | [`insert`] | none |
 //! | [`flush`], [`vacuum`] | the **structure lock**: one at a time |
-//! | [`statistics`], [`Bm25Search`], [`rows()`], [`check`], [`figures`] | none |
+//! | [`statistics`], [`Bm25Search`], [`matching()`], [`rows()`], [`check`], [`figures`] | none |
 
 mod document;
 mod score;
@@ -41,6 +41,7 @@ mod vacuum;
 
 mod best;
 mod cursor;
+mod matching;
 mod rows;
 mod search;
 mod snapshot;
@@ -57,6 +58,7 @@ pub use check::{IndexFigures, IndexProblem, SegmentFigures, check, figures};
 pub use cursor::SearchEffort;
 pub use document::{IndexedDocument, LONGEST_LEXEME};
 pub use flush::{Merging, flush};
+pub use matching::matching;
 pub use pending::{Inserted, insert};
 pub use rows::rows;
 pub use score::{Bm25Settings, Statistics, Term, score};

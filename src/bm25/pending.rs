@@ -267,6 +267,11 @@ pub struct PendingDocument<'a> {
 }
 
 impl PendingDocument<'_> {
+    /// Bytes that its row and its terms have in the list.
+    pub fn bytes(&self) -> usize {
+        ROW_BYTES + self.terms.0.len()
+    }
+
     /// Gives each term, ascending, with its frequency. `None` if they make no sense.
     pub fn each_term(&self, term: &mut Vec<u8>, mut take: impl FnMut(&[u8], u32)) -> Option<()> {
         term.clear();

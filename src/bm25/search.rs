@@ -109,6 +109,7 @@ impl Bm25Search {
         let (statistics, best) = settled(store, |meta, blocks| {
             self.effort.stages += 1;
             let snapshot = Snapshot::take(store, meta, blocks, &self.query)?;
+            self.effort.pending += snapshot.pending;
             let statistics = self.statistics.as_ref().unwrap_or(&snapshot.statistics);
             let scorer = Scorer::new(statistics, self.settings, &self.query);
             let mut best = Best::new(self.most, self.last);

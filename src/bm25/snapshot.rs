@@ -63,6 +63,8 @@ pub struct Snapshot {
     pub parts: Vec<SnapshotPart>,
     /// Pending documents that have some terms of the query.
     pub matches: Vec<Match>,
+    /// How many pending documents were read for that.
+    pub pending: u64,
     /// What scores depend on.
     pub statistics: Statistics,
 }
@@ -116,6 +118,7 @@ impl Snapshot {
                 *sum += u64::from(*frequency > 0);
             }
         }
+        let pending = statistics.documents;
         let mut parts = Vec::new();
         for entry in meta.segments() {
             store.interrupted()?;
@@ -131,13 +134,27 @@ impl Snapshot {
             parts.push(SnapshotPart { segment, lists });
         }
         parts.sort_by_key(|part| std::cmp::Reverse(part.segment.header.documents));
-        Ok(Snapshot { parts, matches, statistics })
+        Ok(Snapshot { parts, matches, pending, statistics })
     }
 }
 
 fn list<S: Store>(store: &S, segment: &SegmentReader, term: &Term) -> ReadResult<Option<Listed>> {
+    let founds = founds(store, segment, term)?;
+    match &founds[..] {
+        [] => Ok(None),
+        [only] => Ok(Some(Listed::Found(*only))),
+        _ => Ok(Some(Listed::United(unite(store, segment, term, &founds)?))),
+    }
+}
+
+/// The lists of the lexemes that a term means, which are several only of a prefix.
+pub fn founds<S: Store>(
+    store: &S,
+    segment: &SegmentReader,
+    term: &Term,
+) -> ReadResult<Vec<FoundTerm>> {
     if !term.prefix {
-        return Ok(find(store, segment, &term.bytes)?.map(Listed::Found));
+        return Ok(find(store, segment, &term.bytes)?.into_iter().collect());
     }
     let mut founds = Vec::new();
     let mut terms = TermIterator::from(store, segment, &term.bytes)?;
@@ -148,15 +165,11 @@ fn list<S: Store>(store: &S, segment: &SegmentReader, term: &Term) -> ReadResult
             break;
         }
     }
-    match &founds[..] {
-        [] => Ok(None),
-        [only] => Ok(Some(Listed::Found(*only))),
-        _ => Ok(Some(Listed::United(unite(store, segment, term, &founds)?))),
-    }
+    Ok(founds)
 }
 
 /// Looks for the terms of a query in pending documents.
-struct Seeker<'a> {
+pub struct Seeker<'a> {
     query: &'a [Term],
     /// The terms that are no prefixes, ascending, and which they are.
     exact: Vec<(&'a [u8], usize)>,
@@ -165,7 +178,8 @@ struct Seeker<'a> {
 }
 
 impl<'a> Seeker<'a> {
-    fn new(query: &'a [Term]) -> Seeker<'a> {
+    /// Looks for these terms.
+    pub fn new(query: &'a [Term]) -> Seeker<'a> {
         let numbered = query.iter().enumerate().map(|(index, term)| (&term.bytes[..], index));
         let (prefixes, mut exact): (Vec<_>, Vec<_>) =
             numbered.partition(|(_, index)| query[*index].prefix);
@@ -174,7 +188,7 @@ impl<'a> Seeker<'a> {
     }
 
     /// `None` if the document makes no sense; `Some(None)` if it has none of the terms.
-    fn seek(&mut self, document: &PendingDocument<'_>) -> Option<Option<Match>> {
+    pub fn seek(&mut self, document: &PendingDocument<'_>) -> Option<Option<Match>> {
         let mut frequencies: Vec<u32> = Vec::new();
         let mut left = &self.exact[..];
         let (query, prefixes) = (self.query.len(), &self.prefixes);

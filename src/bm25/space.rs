@@ -12,7 +12,7 @@ use super::page::{
     corrupt, new_number, read_meta,
 };
 use crate::error::{Error, ErrorKind, Result};
-use crate::pages::{PAGE_SIZE, Page, Store, StoreMut};
+use crate::pages::{InPassing, PAGE_SIZE, Page, Store, StoreMut};
 
 /// Takes the free page at the head and has it filled; `false` if there is none, if another session
 /// has taken it meanwhile, or if `fill` refuses.
@@ -85,12 +85,12 @@ pub fn place_if<S: StoreMut>(
     }
 }
 
-/// Makes a change visible: these segments and perhaps the sealed list are gone, this one is there.
+/// Makes a change visible: these segments and perhaps the sealed list are gone, and new ones are there.
 pub fn publish<S: StoreMut>(
     store: &S,
     gone: &[u64],
     with_sealed: bool,
-    new: Option<DirectoryEntry>,
+    new: impl IntoIterator<Item = DirectoryEntry>,
 ) -> Result<()> {
     change_meta(store, |meta| {
         meta.changes += 1;
@@ -228,7 +228,8 @@ pub fn sweep<S: StoreMut>(store: &S) -> Result<u32> {
     for chain in
         [meta.pending, meta.sealed].into_iter().chain(meta.entries.iter().map(|it| it.chain))
     {
-        mark_chain(store, chain, |page| page::number(page) == chain.number, &mut set)?;
+        let store = InPassing(store);
+        mark_chain(&store, chain, |page| page::number(page) == chain.number, &mut set)?;
     }
     let mut freed = 0;
     for block in (1..blocks).filter(|block| !set.contains(*block)) {

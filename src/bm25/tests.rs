@@ -99,6 +99,11 @@ fn compare(store: &RamStore, twin: &Twin, query: &[Term], settings: Bm25Settings
         let hits = all_hits(store, query, settings, expected);
         assert_eq!(hits, twin.hits(query, settings), "{query:?} {settings:?} {expected}");
     }
+    let (mut found, _) = matching(store, query).unwrap();
+    found.sort_unstable();
+    let has_any = |row: &RowId| query.iter().any(|it| it.frequency(&twin.document(*row)) > 0);
+    let expected: Vec<RowId> = twin.0.keys().copied().filter(has_any).collect();
+    assert_eq!(found, expected, "{query:?}");
     let (problems, seen) = check(store).unwrap();
     assert_eq!(problems, [], "{seen:?}");
     assert_eq!(seen.documents, twin.0.len() as u64);

@@ -15,6 +15,7 @@ use super::score::Term;
 use super::segment::{Lengths, SegmentReader};
 use crate::error::{Error, ErrorKind};
 use crate::pages::Store;
+use crate::spare;
 
 /// Postings that are sorted, at most.
 const MOST_SORTED: u64 = 1 << 24;
@@ -49,7 +50,7 @@ pub fn unite<S: Store>(
     let mut encoding = Encoding { encoder: Encoder::default(), blocks: Vec::new() };
     let mut lengths = Lengths::default();
     if documents <= MOST_SUMS && !is_sparse {
-        let mut sums = vec![0u32; documents as usize];
+        let mut sums = spare::filled(documents as usize, 0u32)?;
         each_posting(store, segment, founds, |document, frequency| {
             let sum = &mut sums[document as usize];
             *sum = sum.saturating_add(frequency);
@@ -58,7 +59,9 @@ pub fn unite<S: Store>(
             encoding.push(document, sum, lengths.get(store, segment, document)?);
         }
     } else if total <= MOST_SORTED {
-        let mut postings = Vec::with_capacity(total as usize);
+        let mut postings: Vec<(u32, u32)> = Vec::new();
+        let refused = |_| spare::refused(total as usize * size_of::<(u32, u32)>());
+        postings.try_reserve_exact(total as usize).map_err(refused)?;
         each_posting(store, segment, founds, |document, frequency| {
             postings.push((document, frequency));
         })?;
@@ -80,7 +83,8 @@ fn too_many(term: &Term, total: u64) -> Error {
     Error::new(ErrorKind::OutOfResources, message).hint("Use a longer prefix.")
 }
 
-fn each_posting<S: Store>(
+/// Has `take` see the document and the frequency of each posting of some lists.
+pub fn each_posting<S: Store>(
     store: &S,
     segment: &SegmentReader,
     founds: &[FoundTerm],

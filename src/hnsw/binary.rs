@@ -8,7 +8,7 @@
 //! 2024), with the mean left at zero. The dot product with a vector that is known better, a
 //! query, is `factor * Σ ± query`, without bias (theorem 3.2); so a probe has a form of its own,
 //! eight bits an element. Bounds that always hold would be too low to be of use. What is near by
-//! this form has its exact distance computed before it is given (`pg/am/rescore.rs`).
+//! this form has its exact distance computed before it is given (`pg/index/hnsw/rescore.rs`).
 
 use super::rotation::rotate;
 use super::space::number;

@@ -15,6 +15,12 @@ use super::page::{
 use super::slots::read_meta;
 use crate::error::Result;
 use crate::pages::{Page, Store};
+use crate::spare;
+
+/// Bytes that are remembered of a node, beside the numbers of its neighbours.
+const BYTES_A_NODE: usize = 128;
+/// Nodes between two looks whether the caller should stop.
+const PATIENCE: usize = 4096;
 
 /// Something that should not be.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,12 +87,14 @@ pub fn check<S: Store>(store: &S) -> Result<(Vec<GraphProblem>, GraphFigures)> {
         figures: GraphFigures::default(),
     };
     let blocks = store.blocks()?;
+    let bytes = BYTES_A_NODE + size_of::<u32>() * meta.shape.degree.most(0);
+    spare::check(bytes * meta.shape.most_nodes(blocks))?;
     for block in 1..blocks {
         store.interrupted()?;
         store.read(block, |page| check.read_page(block, page))?;
     }
     check.look_for_lists_of_no_node();
-    check.follow_links();
+    check.follow_links(store)?;
     check.look_for_orphans(meta.entry.map(|entry| entry.node));
     if let Some(entry) = meta.entry {
         check.look_at_entry(entry.node, entry.layer);
@@ -226,8 +234,11 @@ impl GraphCheck<'_> {
         }
     }
 
-    fn follow_links(&mut self) {
-        for (node, mut links) in std::mem::take(&mut self.links) {
+    fn follow_links<S: Store>(&mut self, store: &S) -> Result<()> {
+        for (place, (node, mut links)) in std::mem::take(&mut self.links).into_iter().enumerate() {
+            if place.is_multiple_of(PATIENCE) {
+                store.interrupted()?;
+            }
             let (layer, state) =
                 self.known.get(&node).map_or((0, NodeState::Free), |it| (it.layer, it.state));
             let is_below = links.len() == 1
@@ -256,6 +267,7 @@ impl GraphCheck<'_> {
                 self.complain(node, "duplicate link", format!("in layer {layer}"));
             }
         }
+        Ok(())
     }
 
     fn look_for_orphans(&mut self, entry: Option<u32>) {

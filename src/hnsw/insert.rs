@@ -182,6 +182,11 @@ fn neighbours_by_layer<S: Store>(
     });
     for at in (0..=highest).rev() {
         walk.begin(graph, probe, &starts, at, ef, visited)?;
+        if at == 0 && walk.met() == 0 {
+            // Since the insert has begun, VACUUM has freed the slots that the walk was to begin in.
+            starts = any_live_node(graph)?.into_iter().collect();
+            walk.begin(graph, probe, &starts, 0, ef, visited)?;
+        }
         let mut nearest = walk.nearest();
         if at > 0 {
             starts = walk.below(graph, at)?;

@@ -18,6 +18,9 @@ use super::shape::{MOST_DIMENSIONS, MOST_FILTERS};
 const TRAILER: usize = PAGE_SIZE - TRAILER_BYTES;
 const MAGIC: u32 = 0x7261_6768;
 const VERSION: u16 = 3;
+/// Where block 0 names the first pages with room, and where what it says ends.
+const WITH_ROOM: usize = HEADER_BYTES + 24;
+const META_END: usize = HEADER_BYTES + 52;
 /// In the slot of a node on the ground, so that a look at the slot tells that it is one.
 const GROUND_NODE: u8 = 0x67;
 
@@ -51,17 +54,16 @@ impl HnswMeta {
         HnswMeta { column, shape, entry: None, with_room: [NONE; 3] }
     }
 
-    /// Reads the description of the index from block 0.
+    /// Reads the description of the index from block 0. The layout is computed anew, so where no more is wanted than where
+    /// there is room, [`with_room`] is asked.
     pub fn read(page: &Page) -> Result<HnswMeta> {
+        HnswMeta::of(&meta_bytes(page))
+    }
+
+    /// Reads the description of the index from what [`meta_bytes`] has copied.
+    pub fn of(page: &MetaBytes) -> Result<HnswMeta> {
         let at = |offset: usize| HEADER_BYTES + offset;
-        if get_u32(page, at(0)) != MAGIC {
-            return Err(corrupt(0, "this is not the first page of a rag_hnsw index"));
-        }
-        if get_u16(page, at(4)) != VERSION {
-            let version = get_u16(page, at(4));
-            let message = format!("page format {version} of rag_hnsw, expected {VERSION}");
-            return Err(Error::new(ErrorKind::IndexCorrupted, message).hint("REINDEX the index."));
-        }
+        expect_first(page)?;
         let metric =
             DistanceMetric::from_number(page[at(6)]).ok_or_else(|| corrupt(0, "unknown metric"))?;
         let storage =
@@ -78,7 +80,7 @@ impl HnswMeta {
         }
         let node = get_u32(page, at(16));
         let entry = (node != NONE).then(|| EntryPoint { node, layer: page[at(20)] });
-        let with_room = std::array::from_fn(|kind| get_u32(page, at(24 + 4 * kind)));
+        let with_room = std::array::from_fn(|kind| get_u32(page, WITH_ROOM + 4 * kind));
         let widths = page[at(36)..at(36 + MOST_FILTERS)].split(|width| *width == 0).next();
         let widths = widths.unwrap_or_default();
         if widths.iter().any(|width| ![1, 2, 4, 8, 16].contains(width)) {
@@ -109,7 +111,7 @@ impl HnswMeta {
         page[at(20)] = self.entry.map_or(0, |entry| entry.layer);
         page[at(21)] = self.column as u8;
         for (kind, block) in self.with_room.iter().enumerate() {
-            put_u32(page, at(24 + 4 * kind), *block);
+            put_u32(page, WITH_ROOM + 4 * kind, *block);
         }
         let widths = self.shape.filters.widths().enumerate();
         widths.for_each(|(column, width)| page[at(36 + column)] = width as u8);
@@ -117,6 +119,42 @@ impl HnswMeta {
         put_u32(page, at(44), first);
         put_u32(page, at(48), count);
     }
+}
+
+/// The beginning of block 0, with all that it says.
+pub type MetaBytes = [u8; META_END];
+
+/// A copy of what block 0 says, to be understood without a lock on it.
+#[must_use]
+pub fn meta_bytes(first: &Page) -> MetaBytes {
+    let mut bytes = [0; META_END];
+    bytes.copy_from_slice(&first[..META_END]);
+    bytes
+}
+
+/// Fails if this is not the beginning of block 0 of an index in the present format.
+fn expect_first(page: &[u8]) -> Result<()> {
+    if get_u32(page, HEADER_BYTES) != MAGIC {
+        return Err(corrupt(0, "this is not the first page of a rag_hnsw index"));
+    }
+    match get_u16(page, HEADER_BYTES + 4) {
+        VERSION => Ok(()),
+        version => {
+            let message = format!("page format {version} of rag_hnsw, expected {VERSION}");
+            Err(Error::new(ErrorKind::IndexCorrupted, message).hint("REINDEX the index."))
+        }
+    }
+}
+
+/// The first page of a kind with slots that has room, as block 0 says.
+pub fn with_room(first: &Page, kind: HnswPageKind) -> Result<u32> {
+    expect_first(first)?;
+    Ok(get_u32(first, WITH_ROOM + 4 * kind as usize))
+}
+
+/// Has block 0 say that this page of a kind with slots is the first that has room.
+pub fn set_with_room(first: &mut Page, kind: HnswPageKind, block: u32) {
+    put_u32(first, WITH_ROOM + 4 * kind as usize, block);
 }
 
 /// Makes a page of zeros an empty page of `kind`.

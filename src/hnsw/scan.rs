@@ -235,14 +235,12 @@ impl Scan {
         if !self.conditions.is_empty() {
             self.matches = Some(columns::matches(store, &shape, &self.conditions)?);
         }
-        let Probe::Vector(probe) = self.probe.clone() else {
-            self.stage = ScanStage::Sweeping { after: None };
-            return Ok(());
-        };
+        // Unless it comes to a walk.
+        self.stage = ScanStage::Sweeping { after: None };
+        let Probe::Vector(probe) = self.probe.clone() else { return Ok(()) };
         let graph = PageGraph::new(store, &shape);
         let choice = self.walk_or_sweep(store)?;
         if choice.is_sweep_cheaper(self.ef) {
-            self.stage = ScanStage::Sweeping { after: None };
             return Ok(());
         }
         self.visited.begin(shape.nodes_below(store.blocks()?))?;
@@ -254,24 +252,40 @@ impl Scan {
         if starts.is_empty() {
             starts.extend(any_live_node(&graph)?);
         }
-        let (walk, visited) = (&mut self.walk, &mut self.visited);
-        match &self.matches {
-            None => walk.begin(&graph, probe.bytes(), &starts, 0, self.ef, visited)?,
-            Some(matches) => {
-                let around = || share_around(&graph, &starts, matches);
-                if choice.is_walk_in_vain(self.ef, around)? {
-                    self.stage = ScanStage::Sweeping { after: None };
-                    return Ok(());
-                }
-                let degree = shape.degree.most(0);
-                let graph = Filtered::new(&graph, matches, choice.share(), degree)?;
-                walk.begin(&graph, probe.bytes(), &starts, 0, self.ef, visited)?;
-            }
+        if let Some(matches) = &self.matches
+            && choice.is_walk_in_vain(self.ef, || share_around(&graph, &starts, matches))?
+        {
+            return Ok(());
+        }
+        self.walk_from(&graph, &probe, &starts, choice.share())?;
+        if self.walk.met() == 0 && !starts.is_empty() {
+            // Since the scan has begun, VACUUM has freed the slots that the walk was to begin in.
+            starts = any_live_node(&graph)?.into_iter().collect();
+            self.walk_from(&graph, &probe, &starts, choice.share())?;
         }
         let found = self.walk.nearest();
         self.give(found, self.part_to_give());
         self.stage = if self.options.is_iterative { ScanStage::Walking } else { ScanStage::End };
         Ok(())
+    }
+
+    /// Walks on the ground from `starts`, where a `share` of the nodes meet the conditions.
+    fn walk_from<S: Store>(
+        &mut self,
+        graph: &PageGraph<'_, S>,
+        probe: &Payload,
+        starts: &[u32],
+        share: f64,
+    ) -> Result<()> {
+        let (walk, visited) = (&mut self.walk, &mut self.visited);
+        match &self.matches {
+            None => walk.begin(graph, probe.bytes(), starts, 0, self.ef, visited),
+            Some(matches) => {
+                let degree = graph.shape.degree.most(0);
+                let graph = Filtered::new(graph, matches, share, degree)?;
+                walk.begin(&graph, probe.bytes(), starts, 0, self.ef, visited)
+            }
+        }
     }
 
     fn wider_walk<S: Store>(&mut self, store: &S) -> Result<()> {
@@ -421,8 +435,13 @@ impl Scan {
     ) -> Result<()> {
         let shape = self.meta.shape;
         let graph = PageGraph::new(store, &shape);
-        let nodes: Vec<u32> = matches.iter().collect();
-        for nodes in nodes.chunks(LOOKED_AT) {
+        let (mut left, mut nodes) = (matches.iter(), Vec::with_capacity(LOOKED_AT));
+        loop {
+            nodes.clear();
+            nodes.extend(left.by_ref().take(LOOKED_AT));
+            if nodes.is_empty() {
+                return Ok(());
+            }
             store.interrupted()?;
             let mut offer = |row: RowId, is_live: bool, bound: f64| {
                 if is_live && !self.was_given(bound, row) {
@@ -430,13 +449,13 @@ impl Scan {
                 }
             };
             match &self.probe {
-                Probe::Vector(probe) => graph.look(probe.bytes(), nodes, 0, &mut |found| {
+                Probe::Vector(probe) => graph.look(probe.bytes(), &nodes, 0, &mut |found| {
                     let (space, of_probe) = (&shape.space, shape.space.fit(probe.bytes()));
                     let bound = space.lower_bound(of_probe, found.fit, found.distance);
                     offer(found.row, found.is_live, bound);
                 })?,
                 Probe::Anything(_) => {
-                    for node in nodes {
+                    for node in &nodes {
                         let seen = graph.with_node(*node, 0, |slot| (slot.row(), slot.state()))?;
                         seen.into_iter()
                             .for_each(|(row, state)| offer(row, state == NodeState::Live, 0.0));
@@ -444,7 +463,6 @@ impl Scan {
                 }
             }
         }
-        Ok(())
     }
 
     /// Makes the rows of one page ready that are in `state`.

@@ -30,7 +30,8 @@ use crate::error::Result;
 type QueueKey = u64;
 
 fn key(distance: f32, index: usize) -> QueueKey {
-    let bits = distance.to_bits();
+    // Products of very large elements can overflow to what is no number, whose sign depends on the processor.
+    let bits = if distance.is_nan() { f32::INFINITY.to_bits() } else { distance.to_bits() };
     // Floats sort like integers, if negative ones are turned around.
     let ordered = if bits >> 31 == 1 { !bits } else { bits | 1 << 31 };
     u64::from(ordered) << 32 | index as u64
@@ -289,6 +290,13 @@ mod tests {
             prop_assume!(!a.is_nan() && !b.is_nan() && a != b);
             prop_assert_eq!(key(a, 7) < key(b, 3), a < b);
             prop_assert_eq!(index(key(a, 7)), 7);
+        }
+    }
+
+    #[test]
+    fn what_is_no_number_is_farthest() {
+        for distance in [f32::NAN, -f32::NAN] {
+            assert!(key(distance, 3) > key(f32::MAX, 7));
         }
     }
 }

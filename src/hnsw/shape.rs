@@ -282,10 +282,22 @@ impl IndexShape {
         (blocks as usize) << self.slot_bits
     }
 
-    /// The most pages whose nodes have numbers.
+    /// About how many nodes on the ground there are among so many blocks, at most.
     #[must_use]
-    pub fn most_blocks(&self) -> u32 {
-        u32::MAX >> self.slot_bits
+    pub fn most_nodes(&self, blocks: u32) -> usize {
+        self.layout.data_pages(blocks) as usize * self.layout.slots() as usize
+    }
+
+    /// Fails for a page whose nodes would have no numbers.
+    pub fn check_numbers(&self, block: u32) -> Result<()> {
+        let most = u32::MAX >> self.slot_bits;
+        if block <= most {
+            return Ok(());
+        }
+        let message =
+            format!("a rag_hnsw index of such vectors can have no more than {most} pages");
+        Err(Error::new(ErrorKind::OutOfResources, message)
+            .hint("Use several indexes, on partitions of the table."))
     }
 
     /// Where in its page a slot begins.

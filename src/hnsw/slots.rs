@@ -14,7 +14,7 @@ use crate::pages::{Page, Store, StoreMut};
 
 /// Reads the description of the index in block 0.
 pub fn read_meta<S: Store>(store: &S) -> Result<HnswMeta> {
-    store.read(0, HnswMeta::read)?
+    HnswMeta::of(&store.read(0, page::meta_bytes)?)
 }
 
 /// What a free slot is wanted for.
@@ -46,7 +46,7 @@ pub fn occupy<S: StoreMut>(store: &S, shape: &IndexShape, new: &NewSlot<'_>) -> 
     let kind = new.kind();
     loop {
         store.interrupted()?;
-        let block = read_meta(store)?.with_room[kind as usize];
+        let block = store.read(0, |first| page::with_room(first, kind))??;
         if block == NONE {
             if let Some(node) = occupy_new(store, shape, new)? {
                 return Ok(node);
@@ -113,7 +113,8 @@ fn fill<S: StoreMut>(
     Ok(taken.map(|slot| shape.node(NodePlace { slot, ..place })))
 }
 
-/// Adds pages up to one with slots, and fills its first; `None` if that has not been left free.
+/// Adds pages up to one with slots, and fills one of these; `None` if none has been left free. The page is listed before it
+/// is filled: nothing that comes in between loses its other slots.
 fn occupy_new<S: StoreMut>(
     store: &S,
     shape: &IndexShape,
@@ -121,6 +122,8 @@ fn occupy_new<S: StoreMut>(
 ) -> Result<Option<u32>> {
     let kind = new.kind();
     let block = loop {
+        // Before a page is added that is of no use.
+        shape.check_numbers(store.blocks()?)?;
         let block = store.append(|block, page| {
             page::initialise(
                 page,
@@ -131,18 +134,16 @@ fn occupy_new<S: StoreMut>(
                 },
             );
         })?;
-        if block > shape.most_blocks() {
-            return Err(page::corrupt(block, "the index is too large for its node numbers"));
-        }
+        // Others may have added some meanwhile.
+        shape.check_numbers(block)?;
         if shape.layout.role(block) == BlockRole::Data {
             break block;
         }
     };
-    let node = fill(store, shape, NodePlace { block, slot: 0 }, new)?;
     if shape.slots(kind) > 1 {
         add_to_list(store, kind, block)?;
     }
-    Ok(node)
+    fill(store, shape, NodePlace { block, slot: 0 }, new)
 }
 
 /// Puts a page into the list of those with room.
@@ -152,10 +153,8 @@ pub fn add_to_list<S: StoreMut>(store: &S, kind: HnswPageKind, block: u32) -> Re
             if page::is_listed(page) {
                 return Ok(false);
             }
-            let mut meta = HnswMeta::read(first)?;
-            page::list(page, meta.with_room[kind as usize]);
-            meta.with_room[kind as usize] = block;
-            meta.write(first);
+            page::list(page, page::with_room(first, kind)?);
+            page::set_with_room(first, kind, block);
             Ok(true)
         })
         .map(drop)
@@ -170,17 +169,165 @@ fn drop_from_list<S: StoreMut>(
 ) -> Result<()> {
     store
         .write_two(0, block, |first, page| {
-            let mut meta = HnswMeta::read(first)?;
             let is_kind = page::kind(page) == Some(kind);
-            if meta.with_room[kind as usize] != block
+            if page::with_room(first, kind)? != block
                 || is_kind && free_slots(shape, page, kind).next().is_some()
             {
                 return Ok(false);
             }
             // A page of another kind has no business here: the list ends before it.
-            meta.with_room[kind as usize] = if is_kind { page::unlist(page) } else { NONE };
-            meta.write(first);
+            let next = if is_kind { page::unlist(page) } else { NONE };
+            page::set_with_room(first, kind, next);
             Ok(true)
         })
         .map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use super::*;
+    use crate::error::{Error, ErrorKind};
+    use crate::hnsw::shape::{Degree, Filters, VectorColumn};
+    use crate::hnsw::space::{DistanceMetric, Space, Storage};
+    use crate::pages::ram::RamStore;
+
+    /// An index that says it has as many pages as a file can have.
+    struct FullStore(RamStore);
+
+    impl Store for FullStore {
+        fn blocks(&self) -> Result<u32> {
+            Ok(u32::MAX - 1)
+        }
+
+        fn read<T>(&self, block: u32, look: impl FnOnce(&Page) -> T) -> Result<T> {
+            self.0.read(block, look)
+        }
+
+        fn interrupted(&self) -> Result<()> {
+            Ok(())
+        }
+    }
+
+    impl StoreMut for FullStore {
+        fn write(
+            &self,
+            block: u32,
+            change: impl FnOnce(&mut Page) -> Result<bool>,
+        ) -> Result<bool> {
+            self.0.write(block, change)
+        }
+
+        fn write_two(
+            &self,
+            first: u32,
+            second: u32,
+            change: impl FnOnce(&mut Page, &mut Page) -> Result<bool>,
+        ) -> Result<bool> {
+            self.0.write_two(first, second, change)
+        }
+
+        fn append(&self, fill: impl FnOnce(u32, &mut Page)) -> Result<u32> {
+            self.0.append(fill)
+        }
+    }
+
+    /// A store in which only so many pages are changed, beside those that are added, and no more.
+    struct FailingStore<'a> {
+        store: &'a RamStore,
+        left: Cell<u32>,
+    }
+
+    impl FailingStore<'_> {
+        fn count(&self) -> Result<()> {
+            let less = self.left.get().checked_sub(1);
+            let less = less.ok_or_else(|| Error::new(ErrorKind::OutOfResources, "no room"))?;
+            self.left.set(less);
+            Ok(())
+        }
+    }
+
+    impl Store for FailingStore<'_> {
+        fn blocks(&self) -> Result<u32> {
+            self.store.blocks()
+        }
+
+        fn read<T>(&self, block: u32, look: impl FnOnce(&Page) -> T) -> Result<T> {
+            self.store.read(block, look)
+        }
+
+        fn interrupted(&self) -> Result<()> {
+            Ok(())
+        }
+    }
+
+    impl StoreMut for FailingStore<'_> {
+        fn write(
+            &self,
+            block: u32,
+            change: impl FnOnce(&mut Page) -> Result<bool>,
+        ) -> Result<bool> {
+            self.count()?;
+            self.store.write(block, change)
+        }
+
+        fn write_two(
+            &self,
+            first: u32,
+            second: u32,
+            change: impl FnOnce(&mut Page, &mut Page) -> Result<bool>,
+        ) -> Result<bool> {
+            self.count()?;
+            self.store.write_two(first, second, change)
+        }
+
+        fn append(&self, fill: impl FnOnce(u32, &mut Page)) -> Result<u32> {
+            self.store.append(fill)
+        }
+    }
+
+    fn shape() -> IndexShape {
+        let space = Space { metric: DistanceMetric::L2, storage: Storage::Float32, dimensions: 8 };
+        let degree = Degree { m: 16, ef_construction: 64 };
+        IndexShape::new(space, degree, Filters::default()).unwrap()
+    }
+
+    #[test]
+    fn a_new_page_keeps_its_slots_if_the_first_is_not_filled() {
+        let shape = shape();
+        let payload = vec![0; shape.payload_bytes()];
+        let row = RowId { block: 0, line: 1 };
+        let node = |layer| {
+            let (below, ground, payload, neighbours) = (NONE, NONE, &*payload, &[][..]);
+            NewSlot::Node(NewNode { row, layer, below, ground, payload, neighbours })
+        };
+        for new in [NewSlot::Loose(row, NodeState::Null), node(0), node(1)] {
+            let store = RamStore::default();
+            store.append(|_, page| HnswMeta::new(VectorColumn::Vector, shape).write(page)).unwrap();
+            let failing = FailingStore { store: &store, left: Cell::new(1) };
+            let error = occupy(&failing, &shape, &new).unwrap_err();
+            assert_eq!(error.message(), "no room");
+            let pages = store.blocks().unwrap();
+            for _ in 0..shape.slots(new.kind()) {
+                occupy(&store, &shape, &new).unwrap();
+            }
+            assert_eq!(store.blocks().unwrap(), pages, "{:?}", new.kind());
+            occupy(&store, &shape, &new).unwrap();
+            assert!(store.blocks().unwrap() > pages, "{:?}", new.kind());
+        }
+    }
+
+    #[test]
+    fn an_index_without_numbers_for_more_nodes_does_not_grow() {
+        let shape = shape();
+        let store = FullStore(RamStore::default());
+        let meta = HnswMeta::new(VectorColumn::Vector, shape);
+        store.append(|_, page| meta.write(page)).unwrap();
+        let new = NewSlot::Loose(RowId { block: 0, line: 1 }, NodeState::Null);
+        let error = occupy(&store, &shape, &new).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::OutOfResources, "{error}");
+        assert_eq!(store.0.blocks().unwrap(), 1);
+        assert_eq!(occupy(&store.0, &shape, &new).map(drop), Ok(()));
+    }
 }

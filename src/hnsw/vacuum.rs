@@ -33,6 +33,7 @@ use super::page::{
     self, EntryPoint, HnswPageKind, IndexShape, NONE, NodePlace, NodeState, RowId, SlotMut,
     SlotView,
 };
+use super::search_layer::SearchMemory;
 use super::select::{LinkCandidate, select};
 use super::slots::{add_to_list, read_meta};
 use super::space::Payload;
@@ -72,6 +73,15 @@ struct Vacuum<'a, S, G> {
     /// Dead nodes, of all layers.
     dead: NodeSet,
     report: HnswVacuumReport,
+    /// What searches for neighbours use, one after the other.
+    memory: SearchMemory,
+}
+
+impl<'a, S, G> Vacuum<'a, S, G> {
+    fn new(graph: PageGraph<'a, S>, guide: &'a mut G, dead: NodeSet) -> Self {
+        let report = HnswVacuumReport::default();
+        Vacuum { graph, guide, dead, report, memory: SearchMemory::default() }
+    }
 }
 
 /// Removes the rows that are gone.
@@ -79,7 +89,7 @@ pub fn vacuum<S: StoreMut, G: Guide>(store: &S, guide: &mut G) -> Result<HnswVac
     let shape = read_meta(store)?.shape;
     let dead = NodeSet::below(shape.nodes_below(store.blocks()?))?;
     let graph = PageGraph::new(store, &shape);
-    let mut vacuum = Vacuum { graph, guide, dead, report: HnswVacuumReport::default() };
+    let mut vacuum = Vacuum::new(graph, guide, dead);
     if vacuum.mark()? {
         vacuum.mark_upper()?;
         vacuum.guide.wait_for_inserts()?;
@@ -94,9 +104,7 @@ pub fn vacuum<S: StoreMut, G: Guide>(store: &S, guide: &mut G) -> Result<HnswVac
 /// Has a way lead to each row, where inserts that were cut short have left none. No row is gone.
 pub fn repair<S: StoreMut, G: Guide>(store: &S, guide: &mut G) -> Result<()> {
     let shape = read_meta(store)?.shape;
-    let graph = PageGraph::new(store, &shape);
-    let dead = NodeSet::default();
-    Vacuum { graph, guide, dead, report: HnswVacuumReport::default() }.adopt()
+    Vacuum::new(PageGraph::new(store, &shape), guide, NodeSet::default()).adopt()
 }
 
 /// A node as a vacuum sees it in its page.
@@ -121,7 +129,7 @@ impl<S: StoreMut, G: Guide> Vacuum<'_, S, G> {
         if shape.layout.role(block) != BlockRole::Data {
             return Ok(Vec::new());
         }
-        self.graph.store.read(block, |page| {
+        self.graph.store.read_in_passing(block, |page| {
             let Some(kind) = page::kind(page) else { return Vec::new() };
             let slots = (0..shape.slots(kind)).filter_map(|slot| {
                 let seen = SlotView::of(shape, page, kind, slot)?;
@@ -312,14 +320,14 @@ impl<S: StoreMut, G: Guide> Vacuum<'_, S, G> {
     }
 
     /// The living links of a node, and in place of the dead the best of their neighbours.
-    fn mended(&self, seen: VacuumedNode, old: &[u32]) -> Result<Vec<u32>> {
+    fn mended(&mut self, seen: VacuumedNode, old: &[u32]) -> Result<Vec<u32>> {
         let (gone, mut kept): (Vec<u32>, Vec<u32>) =
             old.iter().partition(|link| self.dead.contains(**link));
         let Some((center, _)) = self.graph.payload(seen.node, seen.layer)? else { return Ok(kept) };
         let mut beyond = self.beyond(&gone, seen.layer)?;
         let mut most = gone.len();
         if self.has_short_lists() {
-            let found = nearest(&self.graph, center.bytes(), seen.layer)?;
+            let found = nearest(&self.graph, center.bytes(), seen.layer, &mut self.memory)?;
             beyond.extend(found.iter().map(|found| found.node).chain(kept.drain(..)));
             most = self.graph.shape.degree.most(seen.layer);
         }

@@ -63,6 +63,7 @@ impl<'a, M: ChunkMemory> NodeOrder<'a, M> {
         let count = pages(HnswPageKind::Upper, upper.len()) + pages(HnswPageKind::Loose, loose);
         let layout = shape.layout.with_apart(PagesApart { first, count });
         shape.layout = layout.ok_or_else(|| page::corrupt(0, "the index is too large"))?;
+        shape.check_numbers(first + count - 1)?;
         Ok(NodeOrder { shape, builder, ground, ranks, upper, upper_ranks })
     }
 

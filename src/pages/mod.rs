@@ -34,6 +34,12 @@ pub trait Store {
     /// `look` may not read another page: there is never more than one page locked by a reader.
     fn read<T>(&self, block: u32, look: impl FnOnce(&Page) -> T) -> Result<T>;
 
+    /// Looks at a page as [`Store::read`] does, in a pass over many pages, none of which is soon wanted again: a store need
+    /// not keep it in the place of others.
+    fn read_in_passing<T>(&self, block: u32, look: impl FnOnce(&Page) -> T) -> Result<T> {
+        self.read(block, look)
+    }
+
     /// Looks at one page after the other, as [`Store::read`] does. That is a call of its own
     /// because a store may have to make preparations, which need be made only once.
     fn read_each(&self, tour: &mut impl Tour) -> Result<()> {
@@ -49,6 +55,23 @@ pub trait Store {
 
     /// Fails if the caller should stop. Called where no page is locked.
     fn interrupted(&self) -> Result<()>;
+}
+
+/// A store whose pages are all read in passing.
+pub struct InPassing<'a, S>(pub &'a S);
+
+impl<S: Store> Store for InPassing<'_, S> {
+    fn blocks(&self) -> Result<u32> {
+        self.0.blocks()
+    }
+
+    fn read<T>(&self, block: u32, look: impl FnOnce(&Page) -> T) -> Result<T> {
+        self.0.read_in_passing(block, look)
+    }
+
+    fn interrupted(&self) -> Result<()> {
+        self.0.interrupted()
+    }
 }
 
 /// Pages to be looked at one after the other, in numbered places.

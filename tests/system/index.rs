@@ -1,6 +1,8 @@
 //! The index rag_hnsw in a server that crashes, is busy, is copied, restored and interrupted:
 //! its structure stays sound, and it goes on finding what is nearest.
 
+#[path = "index/buffers.rs"]
+mod buffers;
 #[path = "index/churn.rs"]
 mod churn;
 #[path = "index/crash.rs"]
@@ -9,6 +11,8 @@ mod crash;
 mod deletion;
 #[path = "index/dump.rs"]
 mod dump;
+#[path = "index/held.rs"]
+mod held;
 #[path = "index/interrupt.rs"]
 mod interrupt;
 #[path = "index/memory.rs"]

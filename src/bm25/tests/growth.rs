@@ -1,6 +1,11 @@
 //! Inserts and vacuums, one after the other.
 
+use std::cell::Cell;
+
 use super::*;
+use crate::bm25::flush::{flush_pending, flush_sealed};
+use crate::bm25::pending::seal;
+use crate::error::Error;
 
 #[test]
 fn documents_of_any_length_are_taken() {
@@ -61,6 +66,83 @@ fn a_document_of_many_pages_is_pending() {
     put(&store, &twin.document(row(5)));
     assert!(figures(&store).unwrap().free_pages < after.free_pages);
     compare(&store, &twin, &[term("w19999", 1.0)], Bm25Settings::default());
+}
+
+/// While a vacuum is at work no session flushes, and the list may become longer than memory is.
+#[test]
+fn a_long_list_becomes_several_segments() {
+    let (store, mut twin, mut random) = (empty(), Twin::default(), Random(11));
+    for number in 0..3000 {
+        // One in the middle that is longer than a segment is to be.
+        let words = if number == 1500 { long(20_000) } else { random.words(500, 40) };
+        twin.0.insert(row(number), words);
+        insert(&store, &twin.document(row(number))).unwrap();
+    }
+    let query = [term("w3", 1.0), term("w77", 1.0), term("w1*", 1.0)];
+    compare(&store, &twin, &query, Bm25Settings::default());
+    seal(&store).unwrap();
+    flush_sealed(&store, 1).unwrap();
+    let seen = figures(&store).unwrap();
+    assert!((10..=65).contains(&seen.segments.len()), "{seen:?}");
+    assert_eq!((seen.pending_pages, seen.lost_pages), (0, 0));
+    compare(&store, &twin, &query, Bm25Settings::default());
+    flush(&store, Merging::All).unwrap();
+    assert!(figures(&store).unwrap().segments.len() < seen.segments.len());
+    compare(&store, &twin, &query, Bm25Settings::default());
+}
+
+/// A segment that can't be written leaves the list as it is, and the next flush begins with it.
+#[test]
+fn a_list_whose_second_segment_fails_stays_whole() {
+    let (store, mut twin, mut random) = (empty(), Twin::default(), Random(12));
+    for number in 0..2000 {
+        twin.0.insert(row(number), random.words(500, 40));
+        insert(&store, &twin.document(row(number))).unwrap();
+    }
+    seal(&store).unwrap();
+    let sealed = read_meta(&store).unwrap().sealed;
+    // Each page of the list is closed first; the first segments are written, and a later one is not.
+    let left = Cell::new(sealed.pages + 60);
+    let fails = || match left.get().checked_sub(1) {
+        Some(less) => {
+            left.set(less);
+            Ok(())
+        }
+        None => Err(Error::new(ErrorKind::OutOfResources, "no room")),
+    };
+    let watched = Watched { store: &store, before_read: &|| (), before_change: &fails };
+    let error = flush_sealed(&watched, 1).unwrap_err();
+    assert_eq!(error.message(), "no room");
+    assert_eq!(read_meta(&store).unwrap().sealed, sealed);
+    assert!(figures(&store).unwrap().lost_pages > 0);
+    let query = [term("w3", 1.0), term("w77", 1.0)];
+    compare(&store, &twin, &query, Bm25Settings::default());
+    vacuum(&store, &mut |_| false).unwrap();
+    assert_eq!(figures(&store).unwrap().lost_pages, 0);
+    compare(&store, &twin, &query, Bm25Settings::default());
+}
+
+#[test]
+fn a_vacuum_makes_room_where_block_0_has_none() {
+    let (store, mut twin, mut random) = (empty(), Twin::default(), Random(13));
+    let error = loop {
+        let new = row(twin.0.len() as u32);
+        twin.0.insert(new, random.words(50, 5));
+        insert(&store, &twin.document(new)).unwrap();
+        assert!(twin.0.len() < 1000, "there is always room");
+        if let Err(error) = flush_pending(&store) {
+            break error;
+        }
+    };
+    assert_eq!(error.kind(), ErrorKind::OutOfResources);
+    assert!(figures(&store).unwrap().segments.len() > 100);
+    // The last one is of the document that waits, and one has no document left.
+    let last = row(twin.0.len() as u32 - 1);
+    let report = vacuum(&store, &mut |it| it == row(3) || it == last).unwrap();
+    twin.0.retain(|it, _| *it != row(3) && *it != last);
+    assert_eq!((report.removed, report.left), (2, twin.0.len() as u64));
+    assert!(figures(&store).unwrap().segments.len() < 24);
+    compare(&store, &twin, &[term("w3", 1.0), term("w1*", 1.0)], Bm25Settings::default());
 }
 
 /// The statistics after deletions are those of an index that never had the rows.

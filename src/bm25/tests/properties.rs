@@ -136,6 +136,7 @@ proptest! {
             insert(&store, &twin.document(row(9998))).map(drop),
             vacuum(&store, &mut |row| row.line == 3).map(drop),
             rows(&store).map(drop),
+            matching(&store, &query).map(drop),
             figures(&store).map(drop),
         ];
         for error in outcomes.into_iter().filter_map(Result::err) {

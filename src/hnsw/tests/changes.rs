@@ -92,6 +92,54 @@ fn an_emptied_index_is_as_good_as_new() {
 }
 
 #[test]
+fn a_scan_whose_entry_is_freed_meanwhile_begins_elsewhere() {
+    let shape = shape(DistanceMetric::L2, Storage::Float32, 8);
+    let vectors = vectors(200, 8);
+    let store = RamStore::default();
+    store.append(|_, page| HnswMeta::new(VectorColumn::Vector, shape).write(page)).unwrap();
+    let mut memory = SearchMemory::default();
+    for (number, vector) in vectors.iter().enumerate() {
+        insert(&store, &item(&shape, number, vector), 0, &mut memory).unwrap();
+    }
+    let options = ScanOptions { ef_search: 10, is_iterative: false, ..OPTIONS };
+    let probe = Probe::Vector(encode(&shape, &vectors[150]));
+    let query = ScanQuery { probe, conditions: Vec::new() };
+    let mut scan = Scan::begin(&store, query, options, Visited::default()).unwrap();
+    let entry = read_meta(&store).unwrap().entry.unwrap();
+    let graph = PageGraph::new(&store, &shape);
+    let first = graph.with_node(entry.node, 0, |slot| slot.row()).unwrap().unwrap();
+    vacuum(&store, &mut Gone(|row| row == first)).unwrap();
+    let found = std::iter::from_fn(|| scan.next(&store).unwrap()).count();
+    assert_eq!((entry.layer, found), (0, 10));
+}
+
+#[test]
+fn an_insert_whose_entry_is_freed_meanwhile_begins_elsewhere() {
+    let shape = shape(DistanceMetric::L2, Storage::Float32, 8);
+    let vectors = vectors(51, 8);
+    let store = RamStore::default();
+    store.append(|_, page| HnswMeta::new(VectorColumn::Vector, shape).write(page)).unwrap();
+    let mut memory = SearchMemory::default();
+    let mut put = |number: usize| {
+        insert(&store, &item(&shape, number, &vectors[number]), 0, &mut memory).unwrap();
+    };
+    (0..50).for_each(&mut put);
+    let freed = nodes(&store, &shape).into_iter().find(|(_, it)| *it == row(20)).unwrap().0;
+    vacuum(&store, &mut Gone(|it| it == row(20))).unwrap();
+    // As an insert has read block 0 that began before.
+    let stale = page::EntryPoint { node: freed, layer: 0 };
+    let set = |first: &mut Page| {
+        let meta = HnswMeta { entry: Some(stale), ..HnswMeta::read(first)? };
+        meta.write(first);
+        Ok(true)
+    };
+    store.write(0, set).unwrap();
+    put(50);
+    let reachable = reachable(&store);
+    assert!(reachable > 40, "{reachable} of 50 nodes are reached");
+}
+
+#[test]
 fn an_insert_leaves_the_pages_of_other_vectors_as_they_are() {
     let shape = shape(DistanceMetric::Cosine, Storage::Sq8, 384);
     let vectors = vectors(400, 384);

@@ -11,9 +11,8 @@ use super::super::node_links::{read_links, replace_links};
 use super::super::node_set::NodeSet;
 use super::super::page::{EntryPoint, HnswPageKind, NodeState};
 use super::super::proximity::euclidean;
-use super::super::search_layer::{LayerSearch, descend};
+use super::super::search_layer::{SearchMemory, descend};
 use super::super::slots::read_meta;
-use super::super::visited::Visited;
 use super::{Guide, Vacuum, VacuumedNode};
 use crate::error::Result;
 use crate::pages::{Store, StoreMut};
@@ -143,18 +142,22 @@ impl<S: StoreMut, G: Guide> Vacuum<'_, S, G> {
         Ok(())
     }
 
-    /// Notes what links lead to from `start` on.
+    /// Notes what links lead to from `start` on. A node is noted before its turn comes: so each waits once at most,
+    /// and not once for each link to it.
     fn spread(&mut self, start: u32, layer: u8, ways: &mut Reachability) -> Result<()> {
-        let mut next = vec![start];
+        let (mut next, mut links) = (Vec::new(), Vec::new());
+        if !self.dead.contains(start) && ways.reached.insert(start) {
+            next.push(start);
+        }
         while let Some(node) = next.pop() {
-            if self.dead.contains(node) || !ways.reached.insert(node) {
-                continue;
-            }
             self.guide.pause()?;
-            let first = next.len();
-            self.graph.neighbours(node, layer, &mut next)?;
-            for link in &next[first..] {
+            links.clear();
+            self.graph.neighbours(node, layer, &mut links)?;
+            for link in &links {
                 ways.linked.insert(*link);
+                if !self.dead.contains(*link) && ways.reached.insert(*link) {
+                    next.push(*link);
+                }
             }
         }
         Ok(())
@@ -167,7 +170,8 @@ impl<S: StoreMut, G: Guide> Vacuum<'_, S, G> {
         let Some(old) = read_links(&self.graph, node, layer)? else { return Ok(false) };
         // By the inner product the nearest would be the same few long vectors for all.
         let by = euclidean(&self.graph.space).unwrap_or(self.graph.space);
-        let nearest = nearest(&self.graph.measured_by(by), payload.bytes(), layer)?;
+        let graph = self.graph.measured_by(by);
+        let nearest = nearest(&graph, payload.bytes(), layer, &mut self.memory)?;
         let found = nearest.iter().map(|found| found.node).filter(|other| *other != node);
         let found: Vec<u32> = found.take(usize::from(self.graph.shape.degree.m)).collect();
         let mut links = old.clone();
@@ -187,15 +191,15 @@ pub(super) fn nearest<S: Store>(
     graph: &PageGraph<'_, S>,
     probe: &[u8],
     layer: u8,
+    SearchMemory { walk, visited }: &mut SearchMemory,
 ) -> Result<Vec<Neighbor>> {
     let meta = read_meta(graph.store)?;
-    let (mut walk, mut visited) = (LayerSearch::default(), Visited::default());
-    visited.begin(meta.shape.nodes_below(graph.store.blocks()?))?;
     let Some(entry) = meta.entry.filter(|entry| entry.layer >= layer) else {
         return Ok(Vec::new());
     };
-    let starts = descend(graph, probe, entry, layer, &mut walk, &mut visited)?;
+    visited.begin(meta.shape.nodes_below(graph.store.blocks()?))?;
+    let starts = descend(graph, probe, entry, layer, walk, visited)?;
     let ef = usize::from(meta.shape.degree.ef_construction);
-    walk.begin(graph, probe, &starts, layer, ef, &mut visited)?;
+    walk.begin(graph, probe, &starts, layer, ef, visited)?;
     Ok(walk.nearest())
 }

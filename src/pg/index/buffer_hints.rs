@@ -114,6 +114,29 @@ pub unsafe fn locator(relation: pg_sys::Relation) -> Locator {
     }
 }
 
+/// Counts a page that was found by a hint in the statistics of its relation, as PostgreSQL counts one that it finds in
+/// its table of buffers. VACUUM's pauses do not count it: lists of neighbours are looked at again and again while they are
+/// mended, which moves nothing to or from a disk. What VACUUM reads in passing is counted there.
+///
+/// # Safety
+///
+/// `relation` is open.
+#[inline]
+pub unsafe fn count_hit(relation: pg_sys::Relation) {
+    // SAFETY: by this function's contract; the statistics of an open relation are there as long as it is, or NULL.
+    let Some(statistics) = (unsafe { (*relation).pgstat_info.as_mut() }) else { return };
+    #[cfg(feature = "pg15")]
+    {
+        statistics.t_counts.t_blocks_fetched += 1;
+        statistics.t_counts.t_blocks_hit += 1;
+    }
+    #[cfg(not(feature = "pg15"))]
+    {
+        statistics.counts.blocks_fetched += 1;
+        statistics.counts.blocks_hit += 1;
+    }
+}
+
 /// Has the processor fetch what a walk will read of a page: the buffer's descriptor, and
 /// `bytes` from `offset` on.
 pub fn prefetch_buffer(buffer: pg_sys::Buffer, offset: usize, bytes: usize) {

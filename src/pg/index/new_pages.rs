@@ -4,9 +4,12 @@ use std::cell::Cell;
 
 use pgrx::prelude::*;
 
-use super::pages::{PageWriter, Pages};
+use super::pages::{Pages, extend};
 use crate::error::{Error, ErrorKind, Result};
-use crate::pages::{PAGE_SIZE, Page, Store, StoreMut, expect_ascending};
+use crate::pages::{HEADER_BYTES, PAGE_SIZE, Page, Store, StoreMut, expect_ascending};
+
+/// PostgreSQL's InvalidSubTransactionId.
+const NO_SUBTRANSACTION: u32 = 0;
 
 /// Pages of an index that no other session sees yet. Changes are not logged one by one, but all
 /// pages in the end.
@@ -171,5 +174,65 @@ impl StoreMut for TemporaryPages {
         self.put(block, &mut page)?;
         self.blocks.set(block + 1);
         Ok(block)
+    }
+}
+
+/// Writes the pages of a new index, from block 0 on, without logging them.
+pub struct PageWriter {
+    relation: pg_sys::Relation,
+    fork: pg_sys::ForkNumber::Type,
+}
+
+impl PageWriter {
+    /// # Safety
+    ///
+    /// `relation` is an open index that no other session sees yet, and whose fork is empty.
+    pub unsafe fn new(relation: pg_sys::Relation, fork: pg_sys::ForkNumber::Type) -> PageWriter {
+        PageWriter { relation, fork }
+    }
+
+    /// Adds a page at the end.
+    pub fn push(&self, page: &Page) -> Result<()> {
+        let pinned = extend(self.relation, self.fork);
+        let outcome = pinned.change_unlogged(|new| {
+            new[HEADER_BYTES..].copy_from_slice(&page[HEADER_BYTES..]);
+            Ok(true)
+        });
+        pinned.unlock();
+        outcome.map(drop)
+    }
+
+    /// Logs all pages, if the index is one whose changes are logged. The INIT fork always is.
+    pub fn log(&self) {
+        let is_init = self.fork == pg_sys::ForkNumber::INIT_FORKNUM;
+        // SAFETY: the relation is open, and no other process changes its pages meanwhile.
+        unsafe {
+            if is_init || needs_log(self.relation) {
+                let blocks = pg_sys::RelationGetNumberOfBlocksInFork(self.relation, self.fork);
+                pg_sys::log_newpage_range(self.relation, self.fork, 0, blocks, true);
+            }
+        }
+    }
+}
+
+/// PostgreSQL's RelationNeedsWAL.
+///
+/// # Safety
+///
+/// `relation` is open.
+unsafe fn needs_log(relation: pg_sys::Relation) -> bool {
+    // SAFETY: by this function's contract.
+    unsafe {
+        let is_permanent =
+            (*(*relation).rd_rel).relpersistence == pg_sys::RELPERSISTENCE_PERMANENT as i8;
+        let is_new = (*relation).rd_createSubid != NO_SUBTRANSACTION || {
+            #[cfg(feature = "pg15")]
+            let first = (*relation).rd_firstRelfilenodeSubid;
+            #[cfg(not(feature = "pg15"))]
+            let first = (*relation).rd_firstRelfilelocatorSubid;
+            first != NO_SUBTRANSACTION
+        };
+        let is_logical_enough = pg_sys::wal_level >= pg_sys::WalLevel::WAL_LEVEL_REPLICA as i32;
+        is_permanent && (is_logical_enough || !is_new)
     }
 }

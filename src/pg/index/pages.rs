@@ -10,17 +10,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use pgrx::prelude::*;
 
-use super::buffer_hints::{BufferHints, locator, prefetch_buffer};
+use super::buffer_hints::{BufferHints, count_hit, locator, prefetch_buffer};
 use crate::error::{Error, ErrorKind, Result};
-use crate::pages::{
-    HEADER_BYTES, PAGE_SIZE, Page, Store, StoreMut, TRAILER_BYTES, Tour, expect_ascending,
-};
+use crate::pages::{PAGE_SIZE, Page, Store, StoreMut, TRAILER_BYTES, Tour, expect_ascending};
 
 const MAIN: pg_sys::ForkNumber::Type = pg_sys::ForkNumber::MAIN_FORKNUM;
 const _: () = assert!(PAGE_SIZE == pg_sys::BLCKSZ as usize);
-
-/// PostgreSQL's InvalidSubTransactionId.
-const NO_SUBTRANSACTION: u32 = 0;
 
 /// The pages of one index.
 pub struct Pages {
@@ -28,6 +23,8 @@ pub struct Pages {
     hints: BufferHints,
     /// How many pages there were when that was asked last.
     known: Cell<u32>,
+    /// The ring of buffers for pages that are read in passing; NULL where these are read as all others.
+    ring: pg_sys::BufferAccessStrategy,
 }
 
 impl Pages {
@@ -38,7 +35,19 @@ impl Pages {
     /// `relation` is an open index.
     pub unsafe fn new(relation: pg_sys::Relation) -> Pages {
         // SAFETY: by this function's contract.
-        unsafe { Pages { relation, hints: BufferHints::of(relation), known: Cell::new(0) } }
+        let hints = unsafe { BufferHints::of(relation) };
+        Pages { relation, hints, known: Cell::new(0), ring: std::ptr::null_mut() }
+    }
+
+    /// The pages of the index that VACUUM is to clean. What it reads in passing goes through the buffers that it has been
+    /// given, and does not take the place of what sessions use.
+    ///
+    /// # Safety
+    ///
+    /// `info` is what PostgreSQL passes to ambulkdelete, and outlives what is returned.
+    pub unsafe fn for_vacuum(info: *const pg_sys::IndexVacuumInfo) -> Pages {
+        // SAFETY: by this function's contract.
+        unsafe { Pages { ring: (*info).strategy, ..Pages::new((*info).index) } }
     }
 
     /// Whether there is such a page. That is a question to the system only where the page was added after the last
@@ -73,7 +82,10 @@ impl Pages {
             let file = locator(self.relation);
             let is_there = |hint: &i32| unguarded::ReadRecentBuffer(file, MAIN, block, *hint);
             let buffer = match self.hints.to_try(block).filter(is_there) {
-                Some(buffer) => buffer,
+                Some(buffer) => {
+                    count_hit(self.relation);
+                    buffer
+                }
                 None => {
                     self.check_has(block)?;
                     let buffer = unguarded::ReadBuffer(self.relation, block);
@@ -81,11 +93,22 @@ impl Pages {
                     buffer
                 }
             };
-            unguarded::LockBuffer(buffer, pg_sys::BUFFER_LOCK_SHARE as i32);
-            let found = look(&*pg_sys::BufferGetPage(buffer).cast::<Page>());
-            unguarded::LockBuffer(buffer, pg_sys::BUFFER_LOCK_UNLOCK as i32);
-            unguarded::ReleaseBuffer(buffer);
-            Ok(found)
+            Ok(look_into(buffer, look))
+        }
+    }
+
+    /// As [`look_at`](Self::look_at), without hints: a page that is found by one counts as used, and stays.
+    ///
+    /// # Safety
+    ///
+    /// To be called in [`guarded`].
+    unsafe fn look_in_passing<T>(&self, block: u32, look: impl FnOnce(&Page) -> T) -> Result<T> {
+        self.check_has(block)?;
+        let mode = pg_sys::ReadBufferMode::RBM_NORMAL;
+        // SAFETY: the relation is open, and has the block; the ring lives as long as VACUUM.
+        unsafe {
+            let buffer = unguarded::ReadBufferExtended(self.relation, MAIN, block, mode, self.ring);
+            Ok(look_into(buffer, look))
         }
     }
 
@@ -96,6 +119,7 @@ impl Pages {
             let file = locator(self.relation);
             let is_there = |hint: &i32| pg_sys::ReadRecentBuffer(file, MAIN, block, *hint);
             if let Some(buffer) = self.hints.to_try(block).filter(is_there) {
+                count_hit(self.relation);
                 return Ok(Pinned(buffer));
             }
             self.check_has(block)?;
@@ -172,6 +196,11 @@ impl Store for Pages {
     fn read<T>(&self, block: u32, look: impl FnOnce(&Page) -> T) -> Result<T> {
         // SAFETY: what is called here owns nothing that a jump would leave behind.
         unsafe { guarded(|| self.look_at(block, look)) }
+    }
+
+    fn read_in_passing<T>(&self, block: u32, look: impl FnOnce(&Page) -> T) -> Result<T> {
+        // SAFETY: as above.
+        unsafe { guarded(|| self.look_in_passing(block, look)) }
     }
 
     fn read_each(&self, tour: &mut impl Tour) -> Result<()> {
@@ -294,8 +323,32 @@ mod unguarded {
             recent: pg_sys::Buffer,
         ) -> bool;
         pub fn ReadBuffer(relation: pg_sys::Relation, block: u32) -> pg_sys::Buffer;
+        pub fn ReadBufferExtended(
+            relation: pg_sys::Relation,
+            fork: pg_sys::ForkNumber::Type,
+            block: u32,
+            mode: pg_sys::ReadBufferMode::Type,
+            strategy: pg_sys::BufferAccessStrategy,
+        ) -> pg_sys::Buffer;
         pub fn LockBuffer(buffer: pg_sys::Buffer, mode: i32);
         pub fn ReleaseBuffer(buffer: pg_sys::Buffer);
+    }
+}
+
+/// Looks at the page in a buffer, and gives the buffer back.
+///
+/// # Safety
+///
+/// The buffer is pinned. To be called in [`guarded`].
+#[inline]
+unsafe fn look_into<T>(buffer: pg_sys::Buffer, look: impl FnOnce(&Page) -> T) -> T {
+    // SAFETY: by this function's contract; under the lock the page does not change.
+    unsafe {
+        unguarded::LockBuffer(buffer, pg_sys::BUFFER_LOCK_SHARE as i32);
+        let found = look(&*pg_sys::BufferGetPage(buffer).cast::<Page>());
+        unguarded::LockBuffer(buffer, pg_sys::BUFFER_LOCK_UNLOCK as i32);
+        unguarded::ReleaseBuffer(buffer);
+        found
     }
 }
 
@@ -315,7 +368,7 @@ pub unsafe fn guarded<T>(act: impl FnOnce() -> T) -> T {
 
 /// A buffer that is pinned. Errors of PostgreSQL unwind through it; then the end of the
 /// transaction releases pin and lock.
-struct Pinned(pg_sys::Buffer);
+pub(super) struct Pinned(pg_sys::Buffer);
 
 impl Pinned {
     fn lock(&self) {
@@ -323,13 +376,17 @@ impl Pinned {
         unsafe { pg_sys::LockBuffer(self.0, pg_sys::BUFFER_LOCK_EXCLUSIVE as i32) };
     }
 
-    fn unlock(&self) {
+    /// Gives the lock back, and keeps the pin.
+    pub(super) fn unlock(&self) {
         // SAFETY: the buffer is pinned and locked.
         unsafe { pg_sys::LockBuffer(self.0, pg_sys::BUFFER_LOCK_UNLOCK as i32) };
     }
 
     /// Changes the page, which is locked, in its place.
-    fn change_unlogged(&self, change: impl FnOnce(&mut Page) -> Result<bool>) -> Result<bool> {
+    pub(super) fn change_unlogged(
+        &self,
+        change: impl FnOnce(&mut Page) -> Result<bool>,
+    ) -> Result<bool> {
         // SAFETY: the buffer is pinned and locked exclusively.
         unsafe {
             let page = &mut *pg_sys::BufferGetPage(self.0).cast::<Page>();
@@ -353,7 +410,7 @@ impl Drop for Pinned {
 }
 
 /// A new page at the end of a fork, locked exclusively.
-fn extend(relation: pg_sys::Relation, fork: pg_sys::ForkNumber::Type) -> Pinned {
+pub(super) fn extend(relation: pg_sys::Relation, fork: pg_sys::ForkNumber::Type) -> Pinned {
     const NEW: u32 = u32::MAX;
     // SAFETY: the relation is open; the lock on extension is held around P_NEW.
     unsafe {
@@ -389,65 +446,5 @@ fn prepare(page: &mut Page) {
         pg_sys::PageInit(page, size, TRAILER_BYTES);
         let header = page.cast::<pg_sys::PageHeaderData>();
         (*header).pd_lower = (*header).pd_upper;
-    }
-}
-
-/// Writes the pages of a new index, from block 0 on, without logging them.
-pub struct PageWriter {
-    relation: pg_sys::Relation,
-    fork: pg_sys::ForkNumber::Type,
-}
-
-impl PageWriter {
-    /// # Safety
-    ///
-    /// `relation` is an open index that no other session sees yet, and whose fork is empty.
-    pub unsafe fn new(relation: pg_sys::Relation, fork: pg_sys::ForkNumber::Type) -> PageWriter {
-        PageWriter { relation, fork }
-    }
-
-    /// Adds a page at the end.
-    pub fn push(&self, page: &Page) -> Result<()> {
-        let pinned = extend(self.relation, self.fork);
-        let outcome = pinned.change_unlogged(|new| {
-            new[HEADER_BYTES..].copy_from_slice(&page[HEADER_BYTES..]);
-            Ok(true)
-        });
-        pinned.unlock();
-        outcome.map(drop)
-    }
-
-    /// Logs all pages, if the index is one whose changes are logged. The INIT fork always is.
-    pub fn log(&self) {
-        let is_init = self.fork == pg_sys::ForkNumber::INIT_FORKNUM;
-        // SAFETY: the relation is open, and no other process changes its pages meanwhile.
-        unsafe {
-            if is_init || needs_log(self.relation) {
-                let blocks = pg_sys::RelationGetNumberOfBlocksInFork(self.relation, self.fork);
-                pg_sys::log_newpage_range(self.relation, self.fork, 0, blocks, true);
-            }
-        }
-    }
-}
-
-/// PostgreSQL's RelationNeedsWAL.
-///
-/// # Safety
-///
-/// `relation` is open.
-unsafe fn needs_log(relation: pg_sys::Relation) -> bool {
-    // SAFETY: by this function's contract.
-    unsafe {
-        let is_permanent =
-            (*(*relation).rd_rel).relpersistence == pg_sys::RELPERSISTENCE_PERMANENT as i8;
-        let is_new = (*relation).rd_createSubid != NO_SUBTRANSACTION || {
-            #[cfg(feature = "pg15")]
-            let first = (*relation).rd_firstRelfilenodeSubid;
-            #[cfg(not(feature = "pg15"))]
-            let first = (*relation).rd_firstRelfilelocatorSubid;
-            first != NO_SUBTRANSACTION
-        };
-        let is_logical_enough = pg_sys::wal_level >= pg_sys::WalLevel::WAL_LEVEL_REPLICA as i32;
-        is_permanent && (is_logical_enough || !is_new)
     }
 }

@@ -3,6 +3,7 @@
 use pgrx::prelude::*;
 
 use super::frequencies::Frequencies;
+use super::or_clause;
 use super::query::{self, Bm25Query};
 use super::question::Bm25Question;
 use crate::bm25::Term;
@@ -161,14 +162,21 @@ unsafe fn estimate(
             1 if is_secret((*path).indexinfo) => None,
             1 => {
                 let question = match known(root, orders.get_ptr(0)?) {
-                    KnownValue::Later => return Some(Bm25Estimate::unknown(tuples, true)),
-                    KnownValue::Null => Bm25Question::default(),
+                    KnownValue::Later => None,
+                    KnownValue::Null => Some(Bm25Question::default()),
                     KnownValue::Now(datum) => {
-                        Bm25Query::new(datum).ok()?.question.unwrap_or_default()
+                        Some(Bm25Query::new(datum).ok()?.question.unwrap_or_default())
                     }
                 };
+                let terms = question.as_ref().map(Bm25Question::terms).unwrap_or_default();
+                let has_conditions = !(*path).indexclauses.is_null();
+                if !has_conditions && or_clause::misses_rows(root, (*path).indexinfo, &terms) {
+                    return None;
+                }
+                let Some(question) = question else {
+                    return Some(Bm25Estimate::unknown(tuples, true));
+                };
                 let known = Frequencies::of(pages, std::slice::from_ref(&question)).ok()?;
-                let terms = question.terms();
                 let found: Vec<f64> = terms.iter().map(|term| known.get(term)).collect();
                 let scored = Bm25Estimate::new(&found, tuples, true);
                 match gives_unscored(root, path, &terms) {
@@ -261,8 +269,10 @@ fn of_question(question: &Bm25Question, pages: &Pages, tuples: f64) -> Option<Bm
 }
 
 /// What is known of a value as the plan is made.
-enum KnownValue {
+pub enum KnownValue {
+    /// The value is this one.
     Now(pg_sys::Datum),
+    /// The value is NULL.
     Null,
     /// The value comes from another table, or as a parameter.
     Later,
@@ -281,8 +291,22 @@ unsafe fn known(root: *mut pg_sys::PlannerInfo, operator: *mut pg_sys::Node) -> 
         }
         let arguments =
             pgrx::PgList::<pg_sys::Node>::from_pg((*operator.cast::<pg_sys::OpExpr>()).args);
-        let Some(right) = arguments.get_ptr(1) else { return KnownValue::Later };
-        let value = pg_sys::estimate_expression_value(root, right);
+        arguments.get_ptr(1).map_or(KnownValue::Later, |right| known_value(root, right))
+    }
+}
+
+/// The value of an expression.
+///
+/// # Safety
+///
+/// `expression` is of the planner's.
+pub unsafe fn known_value(
+    root: *mut pg_sys::PlannerInfo,
+    expression: *mut pg_sys::Node,
+) -> KnownValue {
+    // SAFETY: by this function's contract; the tag says of which type the node is.
+    unsafe {
+        let value = pg_sys::estimate_expression_value(root, expression);
         match (*value).type_ {
             pg_sys::NodeTag::T_Const => match &*value.cast::<pg_sys::Const>() {
                 constant if constant.constisnull => KnownValue::Null,

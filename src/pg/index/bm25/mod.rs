@@ -11,6 +11,7 @@ mod insert;
 mod inspect;
 mod lock;
 mod operator;
+mod or_clause;
 mod query;
 mod question;
 mod scan;

@@ -26,6 +26,9 @@ use crate::pg::index::pages::Pages;
 use crate::pg::server::error::OrReport;
 use crate::pg::server::row_security::hides_statistics;
 
+/// Rows that are put into a bitmap together: each call of PostgreSQL's costs as much as many rows do.
+const ROWS_AT_ONCE: usize = 1024;
+
 /// Where a row stands in the ORDER BY, as the executor is told.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum RowRank {
@@ -52,17 +55,8 @@ impl Bm25Scan {
     }
 
     fn effort_so_far(&self) -> SearchEffort {
-        let now = match &self.scan {
-            Some(RunningScan { source: ScanSource::Search(search), .. }) => search.effort(),
-            _ => SearchEffort::default(),
-        };
-        let before = self.effort;
-        SearchEffort {
-            stages: before.stages + now.stages,
-            decoded: before.decoded + now.decoded,
-            skipped: before.skipped + now.skipped,
-            scored: before.scored + now.scored,
-        }
+        let now = self.scan.as_ref().map(RunningScan::effort_so_far);
+        self.effort.plus(now.unwrap_or_default())
     }
 }
 
@@ -75,6 +69,8 @@ struct RunningScan {
     rank: RowRank,
     /// The rows that come after those of the source, if a WHERE keeps any.
     unscored: Option<UnscoredRows>,
+    /// What has been done beside a search that is the source.
+    effort: SearchEffort,
 }
 
 /// Rows that match the conditions of a WHERE and have none of the words of the ORDER BY.
@@ -90,8 +86,16 @@ struct UnscoredRows {
 enum ScanSource {
     /// A search for the words, best first.
     Search(Box<Bm25Search>),
-    /// All rows, the last first, where no word is wanted, as by `!a`, or may be looked up.
+    /// Rows in no order: those that have one of some words; all, where no word is wanted, as by `!a`, or may be looked up.
     Rows(Vec<RowId>),
+}
+
+/// Rows that may match.
+struct MatchingRows {
+    rows: Vec<RowId>,
+    /// Whether the executor is to look whether they do.
+    must_recheck: bool,
+    effort: SearchEffort,
 }
 
 impl ScanSource {
@@ -106,20 +110,35 @@ impl ScanSource {
 impl RunningScan {
     /// All rows, for the executor to look at and to bring into order.
     fn all(pages: Pages) -> Result<RunningScan> {
-        let source = ScanSource::Rows(bm25::rows(&pages)?);
-        let rank = RowRank::Unknown;
-        Ok(RunningScan { pages, source, must_recheck: true, rank, unscored: None })
+        let rows = bm25::rows(&pages)?;
+        let effort = SearchEffort::default();
+        let matching = MatchingRows { rows, must_recheck: true, effort };
+        Ok(RunningScan::over(pages, matching, RowRank::Unknown))
     }
 
     /// The rows that may match, in no order.
     fn matching(pages: Pages, conditions: &[Bm25Question], rank: RowRank) -> Result<RunningScan> {
-        let (source, must_recheck) = matching(&pages, conditions)?;
-        Ok(RunningScan { pages, source, must_recheck, rank, unscored: None })
+        let matching = matching(&pages, conditions)?;
+        Ok(RunningScan::over(pages, matching, rank))
+    }
+
+    fn over(pages: Pages, matching: MatchingRows, rank: RowRank) -> RunningScan {
+        let MatchingRows { rows, must_recheck, effort } = matching;
+        let source = ScanSource::Rows(rows);
+        RunningScan { pages, source, must_recheck, rank, unscored: None, effort }
     }
 
     fn of(pages: Pages, search: Bm25Search, must_recheck: bool) -> RunningScan {
-        let source = ScanSource::Search(Box::new(search));
-        RunningScan { pages, source, must_recheck, rank: RowRank::Scored, unscored: None }
+        let (source, rank) = (ScanSource::Search(Box::new(search)), RowRank::Scored);
+        let effort = SearchEffort::default();
+        RunningScan { pages, source, must_recheck, rank, unscored: None, effort }
+    }
+
+    fn effort_so_far(&self) -> SearchEffort {
+        match &self.source {
+            ScanSource::Search(search) => self.effort.plus(search.effort()),
+            ScanSource::Rows(_) => self.effort,
+        }
     }
 
     fn next(&mut self) -> Result<Option<Bm25Hit>> {
@@ -137,8 +156,11 @@ impl RunningScan {
                 Some(_) => {}
                 None if unscored.is_their_turn => return Ok(None),
                 None => {
-                    (self.source, self.must_recheck) = matching(&self.pages, &unscored.conditions)?;
                     unscored.is_their_turn = true;
+                    let matching = matching(&self.pages, &unscored.conditions)?;
+                    self.effort = self.effort_so_far().plus(matching.effort);
+                    self.must_recheck = matching.must_recheck;
+                    self.source = ScanSource::Rows(matching.rows);
                 }
             }
             check_for_interrupts!();
@@ -206,13 +228,22 @@ pub unsafe extern "C-unwind" fn amgetbitmap(
     // SAFETY: PostgreSQL passes a scan of ours, and a bitmap to be filled.
     unsafe {
         let under_way = under_way(scan).or_report();
-        let mut count = 0;
-        while let Some(hit) = under_way.next().or_report() {
-            let mut pointer = pointer_of(hit.row);
-            pg_sys::tbm_add_tuples(bitmap, &mut pointer, 1, under_way.must_recheck);
-            count += 1;
+        let (mut count, mut pointers) = (0, Vec::with_capacity(ROWS_AT_ONCE));
+        loop {
+            check_for_interrupts!();
+            pointers.clear();
+            while pointers.len() < ROWS_AT_ONCE
+                && let Some(hit) = under_way.next().or_report()
+            {
+                pointers.push(pointer_of(hit.row));
+            }
+            if pointers.is_empty() {
+                return count;
+            }
+            let (rows, number) = (pointers.as_mut_ptr(), pointers.len());
+            pg_sys::tbm_add_tuples(bitmap, rows, number as i32, under_way.must_recheck);
+            count += number as i64;
         }
-        count
     }
 }
 
@@ -291,16 +322,17 @@ fn ranked(
     Ok(RunningScan { unscored, ..RunningScan::of(pages, search, must_recheck) })
 }
 
-/// Rows that may match, in no order, and whether the executor is to look whether they do.
-fn matching(pages: &Pages, conditions: &[Bm25Question]) -> Result<(ScanSource, bool)> {
+/// Rows that may match, in no order.
+fn matching(pages: &Pages, conditions: &[Bm25Question]) -> Result<MatchingRows> {
     let known = Frequencies::of(pages, conditions)?;
     let covers = conditions.iter().filter_map(|condition| condition.cover(|it| known.get(it)));
     let Some(cover) = covers.min_by(|a, b| a.cost.total_cmp(&b.cost)) else {
-        return Ok((ScanSource::Rows(bm25::rows(pages)?), true));
+        let (rows, effort) = (bm25::rows(pages)?, SearchEffort::default());
+        return Ok(MatchingRows { rows, must_recheck: true, effort });
     };
     let must_recheck = !conditions.iter().all(|condition| condition.is_met_by_any(&cover.terms));
-    let search = Bm25Search::new(cover.terms, settings(), usize::MAX)?;
-    Ok((ScanSource::Search(Box::new(search)), must_recheck))
+    let (rows, effort) = bm25::matching(pages, &cover.terms)?;
+    Ok(MatchingRows { rows, must_recheck, effort })
 }
 
 /// Nothing keeps vacuum from removing a row between its return and its use.
@@ -362,13 +394,14 @@ unsafe fn order(scan: pg_sys::IndexScanDesc) -> Result<Option<Bm25Query>> {
 ///
 /// `scan` is a scan of ours.
 #[cfg(feature = "pg18")]
-pub unsafe fn figures(scan: pg_sys::IndexScanDesc) -> [(&'static std::ffi::CStr, u64); 3] {
+pub unsafe fn figures(scan: pg_sys::IndexScanDesc) -> [(&'static std::ffi::CStr, u64); 4] {
     // SAFETY: by this function's contract.
     let effort = unsafe { (*(*scan).opaque.cast::<Bm25Scan>()).effort_so_far() };
     [
         (c"Blocks Decoded", effort.decoded),
         (c"Blocks Skipped", effort.skipped),
         (c"Texts Scored", effort.scored),
+        (c"Pending Texts Read", effort.pending),
     ]
 }
 

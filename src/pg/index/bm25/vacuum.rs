@@ -25,6 +25,10 @@ impl Store for Paced {
         self.0.read(block, look)
     }
 
+    fn read_in_passing<T>(&self, block: u32, look: impl FnOnce(&Page) -> T) -> Result<T> {
+        self.0.read_in_passing(block, look)
+    }
+
     fn read_each(&self, tour: &mut impl Tour) -> Result<()> {
         self.0.read_each(tour)
     }
@@ -66,13 +70,14 @@ impl StoreMut for Paced {
 
 /// # Safety
 ///
-/// `index` is open.
+/// `info` is what PostgreSQL passes to ambulkdelete.
 unsafe fn clean(
-    index: pg_sys::Relation,
+    info: *const pg_sys::IndexVacuumInfo,
     is_dead: &mut dyn FnMut(RowId) -> bool,
 ) -> Result<(Bm25VacuumReport, u32)> {
     // SAFETY: by this function's contract.
-    let (_lock, pages) = unsafe { (StructureLock::take(index), Paced(Pages::new(index))) };
+    let (_lock, pages) =
+        unsafe { (StructureLock::take((*info).index), Paced(Pages::for_vacuum(info))) };
     let report = vacuum(&pages, is_dead)?;
     Ok((report, pages.blocks()?))
 }
@@ -93,7 +98,7 @@ pub unsafe extern "C-unwind" fn ambulkdelete(
     };
     // SAFETY: PostgreSQL passes an open index, and statistics of its own or NULL.
     unsafe {
-        let (report, blocks) = clean((*info).index, &mut is_dead).or_report();
+        let (report, blocks) = clean(info, &mut is_dead).or_report();
         noted(stats, &report, blocks)
     }
 }
@@ -109,7 +114,7 @@ pub unsafe extern "C-unwind" fn amvacuumcleanup(
         if (*info).analyze_only || !stats.is_null() {
             return stats;
         }
-        let (report, blocks) = clean((*info).index, &mut |_| false).or_report();
+        let (report, blocks) = clean(info, &mut |_| false).or_report();
         noted(stats, &report, blocks)
     }
 }

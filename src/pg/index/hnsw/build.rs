@@ -17,7 +17,7 @@ use crate::hnsw::build::{GraphBuilder, bytes_of_a_node, layer_by_chance};
 use crate::hnsw::page::{IndexShape, NodeState, RowId, VectorColumn};
 use crate::hnsw::space::Space;
 use crate::hnsw::write_out::write_out;
-use crate::pg::index::pages::PageWriter;
+use crate::pg::index::new_pages::PageWriter;
 use crate::pg::server::error::OrReport;
 use crate::pg::server::raised::as_raised;
 use crate::pg::server::reserve::Reserve;

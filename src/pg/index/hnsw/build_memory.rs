@@ -58,6 +58,11 @@ impl BuildMemory {
             self.file = Some((file, length));
             check_limit(length + bytes)?;
             self.file = Some((file, length + bytes));
+            // PostgreSQL may have closed it while the table was read, to open others: this opens it again.
+            // Before version 18 asking for the descriptor does not.
+            if pg_sys::FileSize(file) < 0 {
+                return Err(no_room(bytes, &std::io::Error::last_os_error()));
+            }
             let descriptor = pg_sys::FileGetRawDesc(file);
             // Where the disk is full, this says so; writing through the mapping would be fatal.
             loop {
@@ -234,5 +239,33 @@ impl ChunkMemory for BuildMemory {
             self.left = 0;
         }
         Ok(SharedNumbers::Mapped(self.mapped(count)?))
+    }
+}
+
+#[cfg(feature = "pg_test")]
+mod tests {
+    use super::*;
+    use std::sync::atomic::Ordering;
+
+    /// Of files that have not been used for long PostgreSQL closes some, where a process has too many open.
+    #[pg_extern]
+    fn the_file_of_a_build_grows_after_it_was_closed() {
+        let part = |memory: &mut BuildMemory| {
+            let part = memory.links(SEGMENT / size_of::<u32>());
+            part.unwrap_or_else(|error| panic!("{error}"))
+        };
+        let mut memory = BuildMemory::new(0);
+        let first = part(&mut memory);
+        first[1].store(7, Ordering::Relaxed);
+        // SAFETY: a setting of this process, and files that go with the transaction if not before.
+        let others: Vec<pg_sys::File> = unsafe {
+            (0..pg_sys::max_safe_fds).map(|_| pg_sys::OpenTemporaryFile(false)).collect()
+        };
+        let second = part(&mut memory);
+        second[1].store(8, Ordering::Relaxed);
+        let both = [&first, &second].map(|part| part[1].load(Ordering::Relaxed));
+        assert_eq!(both, [7, 8]);
+        // SAFETY: they are open.
+        others.into_iter().for_each(|file| unsafe { pg_sys::FileClose(file) });
     }
 }

@@ -186,32 +186,32 @@ unsafe fn asked(
         pg_sys::InvalidOid => column.form,
         other => FilterForm::of(other)?,
     };
-    // SAFETY: by this function's contract.
-    let values = unsafe {
-        match has(pg_sys::SK_SEARCHARRAY) {
-            true => elements(key.sk_argument),
-            false => vec![key.sk_argument],
-        }
-    };
     let range = |datum| {
         // SAFETY: the datum is of the key's type.
         let value = unsafe { form.value(datum, column.collation) };
         range(u32::from(key.sk_strategy), value)
     };
-    let mut ranges: Vec<(i128, i128)> = values.into_iter().filter_map(range).collect();
+    let mut ranges: Vec<(i128, i128)> = match has(pg_sys::SK_SEARCHARRAY) {
+        // SAFETY: by this function's contract.
+        true => unsafe { of_elements(key.sk_argument, range) },
+        false => range(key.sk_argument).into_iter().collect(),
+    };
     ranges.sort_unstable();
     Some((merged(ranges), false))
 }
 
-/// The values that are not NULL of an array.
+/// What `of` makes of the values that are not NULL of an array.
 ///
 /// # Safety
 ///
 /// `array` is an array.
-unsafe fn elements(array: pg_sys::Datum) -> Vec<pg_sys::Datum> {
-    // SAFETY: by this function's contract; deconstruct_array makes two arrays of `count`.
+unsafe fn of_elements<T>(array: pg_sys::Datum, of: impl Fn(pg_sys::Datum) -> Option<T>) -> Vec<T> {
+    // SAFETY: by this function's contract; deconstruct_array makes two arrays of `count`. What is made here is given
+    // back: the memory is that of the query, and a scan may begin anew for each row of another table.
     unsafe {
-        let array = pg_sys::pg_detoast_datum(array.cast_mut_ptr()).cast::<pg_sys::ArrayType>();
+        let given = array.cast_mut_ptr::<pg_sys::varlena>();
+        let whole = pg_sys::pg_detoast_datum(given);
+        let array = whole.cast::<pg_sys::ArrayType>();
         let (mut length, mut by_value, mut alignment) = (0, false, 0);
         let of_type = (*array).elemtype;
         pg_sys::get_typlenbyvalalign(of_type, &mut length, &mut by_value, &mut alignment);
@@ -226,10 +226,14 @@ unsafe fn elements(array: pg_sys::Datum) -> Vec<pg_sys::Datum> {
             &mut nulls,
             &mut count,
         );
-        (0..count as usize)
-            .filter(|place| !*nulls.add(*place))
-            .map(|place| *values.add(place))
-            .collect()
+        let there = (0..count as usize).filter(|place| !*nulls.add(*place));
+        let made = there.filter_map(|place| of(*values.add(place))).collect();
+        pg_sys::pfree(values.cast());
+        pg_sys::pfree(nulls.cast());
+        if whole != given {
+            pg_sys::pfree(whole.cast());
+        }
+        made
     }
 }
 

@@ -37,10 +37,14 @@ pub unsafe extern "C-unwind" fn aminsert(
     // SAFETY: PostgreSQL passes an open index, and a value for each of its columns. The lock on
     // page 0 tells vacuum which inserts are under way; an error gives it back.
     unsafe {
-        pg_sys::LockPage(index, 0, pg_sys::ShareLock as i32);
+        let pages = Pages::new(index);
         let columns = filter::columns(index).or_report();
         let values = RowValues { columns: &columns, values, nulls };
-        insert_row(&Pages::new(index), values, row_of(row)).or_report();
+        // What lies in TOAST is fetched before. Who had to wait for that with the lock would have VACUUM wait for
+        // the lock, and behind VACUUM all other inserts.
+        let entry = NewEntry::of(&pages, values, row_of(row)).or_report();
+        pg_sys::LockPage(index, 0, pg_sys::ShareLock as i32);
+        entry.insert(&pages).or_report();
         pg_sys::UnlockPage(index, 0, pg_sys::ShareLock as i32);
     }
     false
@@ -86,19 +90,36 @@ impl RowValues<'_> {
     }
 }
 
-/// Inserts a row.
-///
-/// # Safety
-///
-/// As for [`RowValues::encode`].
-pub unsafe fn insert_row(pages: &Pages, given: RowValues<'_>, row: RowId) -> Result<()> {
-    let meta = read_meta(pages)?;
-    // SAFETY: by this function's contract.
-    match unsafe { given.encode(row, meta.column, &meta.shape)? } {
-        Err(state) => insert_loose(pages, row, state),
-        Ok(item) => {
-            let layer = layer_by_chance(chance()?, meta.shape.degree.m);
-            MEMORY.with_borrow_mut(|memory| insert(pages, &item, layer, memory))
+/// What an index is to hold of a row that is new to it.
+enum NewEntry {
+    /// A vector that reaches up to this layer.
+    Node(InsertItem, u8),
+    /// A row that has no place in the graph.
+    Loose(RowId, NodeState),
+}
+
+impl NewEntry {
+    /// Brings a row into the form of an index. What that depends on never changes in an index.
+    ///
+    /// # Safety
+    ///
+    /// As for [`RowValues::encode`].
+    unsafe fn of(pages: &Pages, given: RowValues<'_>, row: RowId) -> Result<NewEntry> {
+        let meta = read_meta(pages)?;
+        // SAFETY: by this function's contract.
+        Ok(match unsafe { given.encode(row, meta.column, &meta.shape)? } {
+            Err(state) => NewEntry::Loose(row, state),
+            Ok(item) => NewEntry::Node(item, layer_by_chance(chance()?, meta.shape.degree.m)),
+        })
+    }
+
+    /// Puts it into the index.
+    fn insert(&self, pages: &Pages) -> Result<()> {
+        match self {
+            NewEntry::Loose(row, state) => insert_loose(pages, *row, *state),
+            NewEntry::Node(item, layer) => {
+                MEMORY.with_borrow_mut(|memory| insert(pages, item, *layer, memory))
+            }
         }
     }
 }

@@ -4,6 +4,8 @@
 //! out of its reorder queue has no ctid (nodeIndexscan.c, IndexNextWithReorder), so that FOR UPDATE and
 //! `ctid IN (...)` fail. And only here it is known whether a row comes too late.
 
+use std::ffi::c_int;
+
 use pgrx::PgMemoryContexts;
 use pgrx::prelude::*;
 
@@ -15,6 +17,7 @@ use crate::pg::index::pages::guarded;
 
 /// What is needed to get a row's vector from the table.
 pub struct Rescorer {
+    /// How the vector is computed of a row.
     info: *mut pg_sys::IndexInfo,
     state: *mut pg_sys::EState,
     slot: *mut pg_sys::TupleTableSlot,
@@ -42,7 +45,7 @@ impl Rescorer {
                 let begin = (*(*table).rd_tableam).index_fetch_begin;
                 let fetch = guarded(|| begin.map(|begin| begin(table)));
                 Rescorer {
-                    info: pg_sys::BuildIndexInfo((*scan).indexRelation),
+                    info: of_the_vector(pg_sys::BuildIndexInfo((*scan).indexRelation)),
                     state: pg_sys::CreateExecutorState(),
                     slot: pg_sys::table_slot_create(table, std::ptr::null_mut()),
                     fetch: fetch.unwrap_or(std::ptr::null_mut()),
@@ -143,4 +146,21 @@ impl Rescorer {
             pg_sys::FreeExecutorState(self.state);
         }
     }
+}
+
+/// Leaves of an index's columns the first. The expressions of the others are not computed: no condition needs them, and
+/// a query is not to call functions of the table's owner that it does not name.
+///
+/// # Safety
+///
+/// `info` is what BuildIndexInfo gave of an index of ours.
+unsafe fn of_the_vector(info: *mut pg_sys::IndexInfo) -> *mut pg_sys::IndexInfo {
+    // SAFETY: by this function's contract the list is a copy. It has an expression for each column without a number.
+    unsafe {
+        let expressions = c_int::from((*info).ii_IndexAttrNumbers[0] == 0);
+        (*info).ii_Expressions = pg_sys::list_truncate((*info).ii_Expressions, expressions);
+        (*info).ii_NumIndexAttrs = 1;
+        (*info).ii_NumIndexKeyAttrs = 1;
+    }
+    info
 }

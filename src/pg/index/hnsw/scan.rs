@@ -110,7 +110,11 @@ pub unsafe extern "C-unwind" fn amgettuple(
         let measure = |row| Ok(rescorer.distance(scan, row));
         // What a condition on the rows calls may fail.
         let next = as_raised(None, || order.next(pages, under_way, measure)).or_report();
-        let Some((nearness, row)) = next else { return false };
+        let Some((nearness, row)) = next else {
+            // A cursor may stay open for long, and VACUUM wait for the page that was looked at last.
+            rescorer.reset(scan);
+            return false;
+        };
         (*scan).xs_heaptid = pointer_of(row);
         (*scan).xs_recheck = (*scan).numberOfKeys > 0;
         (*scan).xs_recheckorderby = false;

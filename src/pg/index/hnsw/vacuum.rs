@@ -62,7 +62,7 @@ pub unsafe extern "C-unwind" fn ambulkdelete(
     // SAFETY: PostgreSQL passes an open index, and statistics of its own or NULL.
     unsafe {
         let index = (*info).index;
-        let pages = Pages::new(index);
+        let pages = Pages::for_vacuum(info);
         let mut guide = Callback { index, is_gone: callback, state };
         let report = vacuum(&pages, &mut guide).or_report();
         let stats = or_new(stats);
@@ -102,7 +102,7 @@ pub unsafe extern "C-unwind" fn amvacuumcleanup(
             return stats;
         }
         let index = (*info).index;
-        let pages = Pages::new(index);
+        let pages = Pages::for_vacuum(info);
         if stats.is_null() {
             repair(&pages, &mut Callback { index, is_gone: None, state: std::ptr::null_mut() })
                 .or_report();

@@ -1,0 +1,101 @@
+//! # matching: which rows have one of these words, whatever they score?
+//!
+//! ```text
+//! (terms, index) → rows, in no order
+//! ```
+//!
+//! For a WHERE without an order. Each list is read once, from one end to the other, and neither statistics nor lengths
+//! are: a search for the best would go through all lists again for each million of hits.
+
+use super::cursor::SearchEffort;
+use super::dictionary::FoundTerm;
+use super::number_set::NumberSet;
+use super::page::ReadResult;
+use super::pending::each_document;
+use super::postings::BLOCK;
+use super::score::Term;
+use super::segment::{RowReader, SegmentReader};
+use super::snapshot::{Seeker, founds, settled};
+use super::union::each_posting;
+use crate::error::Result;
+use crate::pages::{RowId, Store};
+use crate::spare;
+
+/// Documents between two looks whether the caller should stop.
+const PATIENCE: u32 = 1 << 16;
+/// Documents are noted in a set if there are more postings than one for so many documents; fewer are sorted.
+const SPARSE: u64 = 64;
+
+/// All rows that have one of `terms` at least, in no order, none twice, and what it took to find them.
+pub fn matching<S: Store>(store: &S, terms: &[Term]) -> Result<(Vec<RowId>, SearchEffort)> {
+    settled(store, |meta, blocks| {
+        let (mut rows, mut effort) = (Vec::new(), SearchEffort::default());
+        for chain in [&meta.sealed, &meta.pending] {
+            let (mut seeker, mut is_refused) = (Seeker::new(terms), false);
+            let outcome = each_document(store, chain, blocks, &mut |document| {
+                effort.pending += 1;
+                if let Some(found) = seeker.seek(document)? {
+                    is_refused = rows.try_reserve(1).is_err();
+                    // Ends the tour, as a document does that makes no sense.
+                    (!is_refused).then(|| rows.push(found.row))?;
+                }
+                Some(())
+            });
+            if is_refused {
+                return Err(spare::refused(rows.len() * size_of::<RowId>()).into());
+            }
+            outcome?;
+        }
+        for entry in meta.segments() {
+            store.interrupted()?;
+            let segment = SegmentReader::open(store, entry, blocks)?;
+            let mut lists = Vec::new();
+            for term in terms {
+                lists.extend(founds(store, &segment, term)?);
+            }
+            let blocks = lists.iter().map(|list| list.documents.div_ceil(BLOCK as u32));
+            effort.decoded += blocks.map(u64::from).sum::<u64>();
+            of_segment(store, &segment, &lists, &mut rows)?;
+        }
+        Ok((rows, effort))
+    })
+}
+
+/// Adds the rows of the documents that are in one of the lists.
+fn of_segment<S: Store>(
+    store: &S,
+    segment: &SegmentReader,
+    lists: &[FoundTerm],
+    rows: &mut Vec<RowId>,
+) -> ReadResult<()> {
+    let documents = segment.header.documents;
+    let total: u64 = lists.iter().map(|list| u64::from(list.documents)).sum();
+    let most = total.min(documents.into()) as usize;
+    let refused = |_| spare::refused(most * size_of::<RowId>());
+    rows.try_reserve(most).map_err(refused)?;
+    let mut reader = RowReader::default();
+    if total <= u64::from(documents) / SPARSE {
+        let mut found = Vec::new();
+        each_posting(store, segment, lists, |document, _| found.push(document))?;
+        found.sort_unstable();
+        found.dedup();
+        for document in found {
+            rows.push(reader.get(store, segment, document)?);
+        }
+        return Ok(());
+    }
+    spare::check(documents as usize / 8)?;
+    let mut found = NumberSet::below(documents);
+    each_posting(store, segment, lists, |document, _| {
+        found.insert(document);
+    })?;
+    for document in 0..documents {
+        if document % PATIENCE == 0 {
+            store.interrupted()?;
+        }
+        if found.contains(document) {
+            rows.push(reader.get(store, segment, document)?);
+        }
+    }
+    Ok(())
+}
