@@ -13,6 +13,9 @@ false
 -- name: column
 v.{column}
 
+-- name: column_as
+v.{column}::{type}
+
 -- name: json
 (v.{column}::pg_catalog.jsonb)
 
@@ -62,7 +65,7 @@ v.{column}
 (pg_catalog.jsonb_typeof({operand}) OPERATOR(pg_catalog.=) pg_catalog.jsonb_typeof(($3[{n}])::{type}) AND {operand} {operator} ($3[{n}])::{type})
 
 -- name: json_like
-(({operand} OPERATOR(pg_catalog.#>>) ARRAY[]::pg_catalog.text[]) OPERATOR(pg_catalog.~~) ($3[{n}]))
+(pg_catalog.jsonb_typeof({operand}) OPERATOR(pg_catalog.=) 'string' AND ({operand} OPERATOR(pg_catalog.#>>) ARRAY[]::pg_catalog.text[]) OPERATOR(pg_catalog.~~) ($3[{n}]))
 
 -- name: json_ilike
-(({operand} OPERATOR(pg_catalog.#>>) ARRAY[]::pg_catalog.text[]) OPERATOR(pg_catalog.~~*) ($3[{n}]))
+(pg_catalog.jsonb_typeof({operand}) OPERATOR(pg_catalog.=) 'string' AND ({operand} OPERATOR(pg_catalog.#>>) ARRAY[]::pg_catalog.text[]) OPERATOR(pg_catalog.~~*) ($3[{n}]))

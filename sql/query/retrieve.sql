@@ -17,14 +17,22 @@ ORDER BY d.distance OPERATOR(pg_catalog.+) 0::pg_catalog.float8, d.chunk_id
 -- name: lexical
 -- The texts that hold most of the words: chunk, cosine similarity, how well the words match, the words.
 -- Parameters as in `dense`. The order is that of the index rag_bm25.
+--
+-- Of texts with equal scores the first come, however many are wanted: so those that are equal to the last one are read, too,
+-- up to a thousand. The index has an order of its own for them, that of their places in the table, and before PostgreSQL 17
+-- no plan would use it for an ORDER BY of two.
 SELECT l.chunk_id, 1 OPERATOR(pg_catalog.-) (l.embedding OPERATOR({vector}.<=>) $1) AS similarity, OPERATOR(pg_catalog.-) l.distance AS score,
        {words} AS words
-FROM (SELECT v.chunk_id, v.embedding, v.tsv, {distance} AS distance
-      FROM {view} AS v
-      WHERE v.tsv OPERATOR(pg_catalog.@@) $2::pg_catalog.text::pg_catalog.tsquery AND {filter}
-      ORDER BY distance
-      LIMIT $4) AS l
+FROM (SELECT t.chunk_id, t.embedding, t.tsv, t.distance
+      FROM (SELECT v.chunk_id, v.embedding, v.tsv, {distance} AS distance
+            FROM {view} AS v
+            WHERE v.tsv OPERATOR(pg_catalog.@@) $2::pg_catalog.text::pg_catalog.tsquery AND {filter}
+            ORDER BY distance
+            FETCH FIRST $4 ROWS WITH TIES) AS t
+      ORDER BY t.distance
+      LIMIT $4 OPERATOR(pg_catalog.+) 1000) AS l
 ORDER BY l.distance, l.chunk_id
+LIMIT $4
 
 -- name: lexical_unindexed
 -- As `lexical`, for a chunk table without a rag_bm25 index.

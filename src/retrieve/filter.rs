@@ -8,6 +8,7 @@
 //! All conditions of an object must hold. Values stay values: they come out as text to be bound as
 //! parameters and cast to the column's type, never as SQL.
 
+mod near_integer;
 mod operator;
 #[cfg(test)]
 mod tests;
@@ -39,10 +40,14 @@ pub struct MetadataColumn {
 pub enum MetadataKind {
     /// Single values that are no text: numbers, dates, truth values and the like.
     Scalar,
+    /// Integers, which are also compared with numbers that lie between two of them.
+    Integer,
     /// Texts, which patterns can match.
     Text,
     /// Arrays, which contain elements.
     Array,
+    /// Arrays of integers.
+    Integers,
     /// JSON, into which paths lead.
     Json,
 }

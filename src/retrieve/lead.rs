@@ -8,6 +8,7 @@
 //! A chunk is an exact piece of its document, so a row may begin one whose columns are named in the chunk
 //! before. Who reads the chunk is given what is missing; what is cited stays the chunk.
 
+use crate::text::line::with_line_feeds;
 use crate::text::marker::{closes, fence};
 use crate::text::sentence::sentences;
 
@@ -20,22 +21,24 @@ const LONGEST: usize = 1000;
 /// Whether a chunk that begins so may lack the beginning of a table, of a list or of code.
 #[must_use]
 pub fn lacks_beginning(content: &str) -> bool {
+    let content = with_line_feeds(content);
     let mut lines = content.lines().map(str::trim).filter(|line| !line.is_empty());
     let (first, second) = (lines.next().unwrap_or_default(), lines.next().unwrap_or_default());
     let is_in_table = is_row(first) && (is_rule(first) || !is_rule(second));
-    is_in_table || is_item(first) || may_be_in_code(content)
+    is_in_table || is_item(first) || may_be_in_code(&content)
 }
 
 /// What the chunk `content` goes on with, behind `before`; `None` where it goes on with nothing of the kind. It
 /// ends with its line.
 #[must_use]
 pub fn lead(before: &str, content: &str) -> Option<String> {
+    let (before, content) = (with_line_feeds(before), with_line_feeds(content));
     let first = content.lines().map(str::trim).find(|line| !line.is_empty())?;
-    let code = may_be_in_code(content).then(|| open_fence(before)).flatten();
+    let code = may_be_in_code(&content).then(|| open_fence(&before)).flatten();
     let lead = match code {
         Some(fence) => format!("{fence}\n"),
-        None if is_row(first) => header(before, first)?,
-        None if is_item(first) => announcement(before)?,
+        None if is_row(first) => header(&before, first)?,
+        None if is_item(first) => announcement(&before)?,
         None => return None,
     };
     (lead.len() <= LONGEST).then_some(lead)
@@ -137,6 +140,7 @@ mod tests {
         check(&format!("{TABLE}\nText.\n"), "| Firm | 500 |", None);
         check("| Free | 3 |\n| Team | 50 |\n", "| Firm | 500 |", None);
         check("", "| Firm | 500 |", None);
+        check("| Plan | Users |\r|---|---|\r", "\r| Free | 3 |", header);
     }
 
     #[test]

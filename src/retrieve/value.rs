@@ -76,6 +76,7 @@ pub fn check_filter(filter: &Value, columns: &[(String, String)]) -> Result<()> 
         name: name.clone(),
         kind: match kind(sql_type) {
             Some(ValueKind::Text) => MetadataKind::Text,
+            Some(ValueKind::Integer(_)) => MetadataKind::Integer,
             _ => MetadataKind::Scalar,
         },
     });
@@ -246,6 +247,7 @@ mod tests {
         assert!(is_taken("integer", &json!([1, 2, null])));
         assert!(!is_taken("integer", &json!([1, "two"])));
         assert!(is_taken("integer", &json!(null)));
+        assert!(is_taken("integer", &json!({"gte": 1.5, "ne": 2.0})));
         assert!(!is_taken("integer", &json!({"gte": 1, "lt": "x"})));
         let columns = [("year".to_owned(), "integer".to_owned())];
         let error = super::check_filter(&json!({"year": "x"}), &columns).unwrap_err();

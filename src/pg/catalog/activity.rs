@@ -22,9 +22,24 @@ impl Failure {
 
 /// Keeps the last error of a pipeline, and how many rows were given up.
 pub fn note_failure(pipeline: i32, rows: i64, reason: &Reason<'_>) -> Result<()> {
-    let statement = query!(activity.fail);
-    let arguments = [pipeline.into(), rows.into(), reason.sqlstate.into(), reason.message.into()];
-    sql::execute(statement, &arguments).map(drop)
+    fail(pipeline, rows, reason, false)
+}
+
+/// Keeps the last error of a pipeline, because of which something waits that is made of its chunks in the background.
+pub fn note_waiting(pipeline: i32, reason: &Reason<'_>) -> Result<()> {
+    fail(pipeline, 0, reason, true)
+}
+
+/// Forgets that error once all is made.
+pub fn note_recovery(pipeline: i32) -> Result<()> {
+    sql::execute(query!(activity.recover), &[pipeline.into()]).map(drop)
+}
+
+fn fail(pipeline: i32, rows: i64, reason: &Reason<'_>, holds_derivations: bool) -> Result<()> {
+    let Reason { sqlstate, message } = *reason;
+    let arguments =
+        [pipeline.into(), rows.into(), sqlstate.into(), message.into(), holds_derivations.into()];
+    sql::execute(query!(activity.fail), &arguments).map(drop)
 }
 
 /// What a batch did.

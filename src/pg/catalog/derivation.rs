@@ -203,6 +203,8 @@ pub struct DerivationProgress {
     pub done: usize,
     /// Items about which it gave nothing of use, or refused to.
     pub empty: usize,
+    /// Items about which it gave no reply that could be read.
+    pub unreadable: usize,
     /// How much it said beside what is kept, which the items do not prove.
     pub dropped: usize,
 }
@@ -213,10 +215,18 @@ pub fn note_progress(
     kind: DerivationKind,
     progress: DerivationProgress,
 ) -> Result<()> {
-    let DerivationProgress { done, empty, dropped } = progress;
-    let [done, empty, dropped] = [done, empty, dropped].map(|count| (count as i64).into());
-    let arguments = [pipeline.into(), kind.name().into(), done, empty, dropped];
+    let DerivationProgress { done, empty, unreadable, dropped } = progress;
+    let [done, empty, unreadable, dropped] =
+        [done, empty, unreadable, dropped].map(|count| (count as i64).into());
+    let arguments = [pipeline.into(), kind.name().into(), done, empty, unreadable, dropped];
     sql::execute(query!(derivation.note_progress), &arguments).map(drop)
+}
+
+/// Notes that so many items are to be asked about again, about which a derivation had no reply that could be read, once what was
+/// kept of that is forgotten.
+pub fn ask_again(pipeline: i32, kind: DerivationKind, items: usize) -> Result<()> {
+    let arguments = [pipeline.into(), kind.name().into(), (items as i64).into()];
+    as_superuser(|| sql::execute(query!(derivation.ask_again), &arguments)).map(drop)
 }
 
 /// Keeps how many items a derivation still has to be asked about.

@@ -92,6 +92,21 @@ pub fn base_type(kind: pg_sys::Oid) -> pg_sys::Oid {
     unsafe { pg_sys::getBaseType(kind) }
 }
 
+/// The type as which values of the type `kind` are compared: of a domain, and of an array of them, what they are made of. A
+/// value that no row may have can be compared with those that rows have.
+pub fn compared_type(kind: pg_sys::Oid) -> pg_sys::Oid {
+    let base = base_type(kind);
+    // SAFETY: look-ups in the catalog, which find no type for one that is no array, and no array for some types.
+    let array = unsafe {
+        let element = pg_sys::get_element_type(base);
+        if element == pg_sys::InvalidOid {
+            return base;
+        }
+        pg_sys::get_array_type(base_type(element))
+    };
+    if array == pg_sys::InvalidOid { base } else { array }
+}
+
 /// An operator with its schema, as SQL; where there is none, that of pg_catalog called `name`.
 pub fn named(operator: pg_sys::Oid, name: &str) -> String {
     if operator == pg_sys::InvalidOid {

@@ -3,9 +3,10 @@
 use serde_json::Value;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::exact;
 use crate::pg::catalog::pipeline::Pipeline;
 use crate::pg::catalog::stranger;
-use crate::pg::server::json::Jsonb;
+use crate::pg::server::json::ExactJsonb;
 use crate::pg::server::role::{as_superuser, by_policies};
 use crate::pg::server::sql::query;
 use crate::pg::server::{prepared, sql};
@@ -21,7 +22,7 @@ pub fn of(pipeline: &Pipeline) -> Result<WrittenOptions> {
     })?;
     match found.into_iter().next().flatten() {
         None => Ok(WrittenOptions::default()),
-        Some(Jsonb(defaults)) => WrittenOptions::read(defaults).map_err(|error| {
+        Some(ExactJsonb(defaults)) => WrittenOptions::read(defaults).map_err(|error| {
             error.detail(format!("It is one of the defaults of pipeline \"{}\".", pipeline.name))
         }),
     }
@@ -43,7 +44,7 @@ pub fn for_caller(pipeline: &Pipeline, is_named: bool) -> Result<WrittenOptions>
 /// of one question.
 pub fn read(defaults: Value) -> Result<WrittenOptions> {
     let read = WrittenOptions::read(defaults.clone()).map_err(in_defaults)?;
-    let length = defaults.to_string().len();
+    let length = exact::written(&defaults).len();
     if length > LONGEST {
         let message = format!("defaults are {length} bytes long, and may have {LONGEST}");
         return Err(Error::new(ErrorKind::InvalidParameter, message));
@@ -72,7 +73,7 @@ pub fn in_defaults(error: Error) -> Error {
 
 /// Keeps `defaults` of a pipeline that is the caller's, and of its successor; empty ones take them away.
 pub fn store(pipeline: i32, defaults: WrittenOptions) -> Result<()> {
-    let defaults = (!defaults.is_empty()).then(|| Jsonb(defaults.into_json()));
+    let defaults = (!defaults.is_empty()).then(|| ExactJsonb(defaults.into_json()));
     let arguments = [pipeline.into(), defaults.into()];
     as_superuser(|| sql::execute(query!(defaults.set), &arguments)).map(drop)
 }

@@ -5,12 +5,15 @@
 //! ```
 //!
 //! PostgreSQL's own parser and dictionaries, but for scripts that put no spaces between words, of whose characters
-//! [`bigram`](crate::text::bigram) makes pairs; for names, which [`joined_name`](crate::text::joined_name) takes apart; and
-//! for accents. Where a text has none of them, everything is what PostgreSQL's functions would make of it.
+//! [`bigram`](crate::text::bigram) makes pairs; for names, which [`joined_name`](crate::text::joined_name) takes apart, and of which
+//! [`variant`](crate::text::variant) knows how else they are written; for
+//! [`number`](crate::text::number)s with signs between their digits, and digits that are not those of ASCII; and for accents. Where a
+//! text has none of them, everything is what PostgreSQL's functions would make of it.
 
 mod parsed;
 mod query;
 mod question;
+mod variants;
 
 use std::ffi::CString;
 

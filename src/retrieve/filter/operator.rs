@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value};
 
+use super::near_integer::NearInteger;
 use super::{ColumnTest, Comparison, Condition, MetadataKind, Test};
 use crate::error::{Error, Result};
 use crate::exact;
@@ -33,6 +34,15 @@ fn test(test: Test) -> Condition {
 
 fn not(condition: Condition) -> Condition {
     Condition::Not(Box::new(condition))
+}
+
+/// A comparison of integers with a number.
+fn of_integers(comparison: Comparison, near: NearInteger) -> Condition {
+    match near.compared(comparison) {
+        Some((comparison, value)) => test(Test::Compare(comparison, value.to_string())),
+        None if comparison == Comparison::NotEqual => Condition::All(Vec::new()),
+        None => Condition::Any(Vec::new()),
+    }
 }
 
 impl Asked<'_> {
@@ -69,19 +79,22 @@ impl Asked<'_> {
 
     /// A bare value: what is equal to it, or has it among its elements.
     fn is(self, value: &Value) -> Result<Condition> {
-        match self.kind {
-            MetadataKind::Array => self.contains("contains", value),
-            _ => self.compare(Comparison::Equal, value),
+        match self.is_array() {
+            true => self.contains("contains", value),
+            false => self.compare(Comparison::Equal, value),
         }
     }
 
     /// A bare list: what is equal to one of the values, or has one of them among its elements.
     fn one_of(self, values: &[Value]) -> Result<Condition> {
-        if self.kind == MetadataKind::Array {
+        if self.is_array() {
             return self.one_with(values);
         }
         let or_null = values.contains(&Value::Null);
-        let values = values.iter().filter(|value| !value.is_null());
+        let is_possible = |value: &&Value| {
+            !value.is_null() && !matches!(self.near_integer(value), Some(NearInteger::Above(_)))
+        };
+        let values = values.iter().filter(is_possible);
         let values = values.map(|value| self.written(value)).collect::<Result<_>>()?;
         Ok(test(Test::OneOf { values, or_null }))
     }
@@ -91,9 +104,14 @@ impl Asked<'_> {
         if by_order && self.kind == MetadataKind::Json && !value.is_number() && !value.is_string() {
             return Err(self.misfit(value, "Compare with a string or a number."));
         }
-        let value = match (self.kind, value) {
-            (MetadataKind::Array, Value::Array(elements)) => self.array(elements)?,
-            (MetadataKind::Array, _) => {
+        if self.kind == MetadataKind::Integer
+            && let Some(near) = self.near_integer(value)
+        {
+            return Ok(of_integers(comparison, near));
+        }
+        let value = match (self.is_array(), value) {
+            (true, Value::Array(elements)) => self.array(elements)?,
+            (true, _) => {
                 return Err(self.misfit(value, "Compare with a list, or use contains."));
             }
             _ => self.written(value)?,
@@ -132,29 +150,40 @@ impl Asked<'_> {
     }
 
     fn contains(self, written: &str, value: &Value) -> Result<Condition> {
-        match (self.kind, value) {
-            (MetadataKind::Json, _) => Ok(test(Test::Contains(exact::written(value)))),
-            (MetadataKind::Array, Value::Array(elements)) => {
-                Ok(test(Test::Contains(self.array(elements)?)))
-            }
-            (MetadataKind::Array, element) => {
-                Ok(test(Test::Contains(self.array(std::slice::from_ref(element))?)))
-            }
-            _ => Err(self.unfit(written)),
+        match value {
+            _ if self.kind == MetadataKind::Json => Ok(test(Test::Contains(exact::written(value)))),
+            _ if !self.is_array() => Err(self.unfit(written)),
+            Value::Array(elements) => Ok(test(Test::Contains(self.array(elements)?))),
+            element => Ok(test(Test::Contains(self.array(std::slice::from_ref(element))?))),
         }
     }
 
-    /// What has at least one of these among its elements.
+    /// What has at least one of these among its elements. An array that is NULL is one of a list with null.
     fn one_with(self, elements: &[Value]) -> Result<Condition> {
-        if self.kind == MetadataKind::Array {
-            return Ok(test(Test::Overlaps(self.array(elements)?)));
+        if self.is_array() {
+            let values: Vec<&Value> = elements.iter().filter(|it| !it.is_null()).collect();
+            let overlaps = test(Test::Overlaps(self.array(values.iter().copied())?));
+            return Ok(match values.len() == elements.len() {
+                true => overlaps,
+                false => Condition::Any(vec![test(Test::Null), overlaps]),
+            });
         }
         let contain = elements.iter().map(|element| test(Test::Contains(exact::written(element))));
         Ok(Condition::Any(contain.collect()))
     }
 
     fn contains_values(self) -> bool {
-        matches!(self.kind, MetadataKind::Array | MetadataKind::Json)
+        self.is_array() || self.kind == MetadataKind::Json
+    }
+
+    fn is_array(self) -> bool {
+        matches!(self.kind, MetadataKind::Array | MetadataKind::Integers)
+    }
+
+    /// Where a number lies among the integers, if these are what it is compared with.
+    fn near_integer(self, value: &Value) -> Option<NearInteger> {
+        let of_integers = matches!(self.kind, MetadataKind::Integer | MetadataKind::Integers);
+        exact::number(value).filter(|_| of_integers).and_then(|number| NearInteger::of(&number))
     }
 
     fn list<'a>(self, written: &str, value: &'a Value) -> Result<&'a [Value]> {
@@ -173,6 +202,9 @@ impl Asked<'_> {
         if self.kind == MetadataKind::Json {
             return Ok(exact::written(value));
         }
+        if let Some(NearInteger::Whole(whole)) = self.near_integer(value) {
+            return Ok(whole.to_string());
+        }
         if let Some(number) = exact::number(value) {
             return Ok(number);
         }
@@ -184,12 +216,12 @@ impl Asked<'_> {
     }
 
     /// An array literal.
-    fn array(self, elements: &[Value]) -> Result<String> {
+    fn array<'a>(self, elements: impl IntoIterator<Item = &'a Value>) -> Result<String> {
         let element = |value: &Value| {
             let text = self.written(value)?;
             Ok(format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\"")))
         };
-        let elements = elements.iter().map(element).collect::<Result<Vec<_>>>()?;
+        let elements = elements.into_iter().map(element).collect::<Result<Vec<_>>>()?;
         Ok(format!("{{{}}}", elements.join(",")))
     }
 
@@ -224,9 +256,9 @@ impl Asked<'_> {
 
     fn known(self) -> String {
         let more = match self.kind {
-            MetadataKind::Scalar => "",
+            MetadataKind::Scalar | MetadataKind::Integer => "",
             MetadataKind::Text => ", like, ilike",
-            MetadataKind::Array => ", contains, any",
+            MetadataKind::Array | MetadataKind::Integers => ", contains, any",
             MetadataKind::Json => ", like, ilike, contains, any",
         };
         format!("Operators: eq, ne, lt, lte, gt, gte, between, in, nin{more}.")

@@ -9,6 +9,8 @@ fn columns() -> Vec<MetadataColumn> {
         ("tags", MetadataKind::Array),
         ("more", MetadataKind::Json),
         ("more.size", MetadataKind::Scalar),
+        ("stars", MetadataKind::Integer),
+        ("sizes", MetadataKind::Integers),
     ];
     kinds.map(|(name, kind)| MetadataColumn { name: name.into(), kind }).into()
 }
@@ -97,6 +99,35 @@ fn arrays_are_asked_for_their_elements() {
     check(json!({"tags": ["a"]}), &[column(2, Test::Overlaps(r#"{"a"}"#.into()))]);
     check(json!({"tags": {"any": []}}), &[column(2, Test::Overlaps("{}".into()))]);
     check(json!({"tags": {"eq": ["a"]}}), &[equal(2, r#"{"a"}"#)]);
+    let or_null =
+        Condition::Any(vec![column(2, Test::Null), column(2, Test::Overlaps(r#"{"a"}"#.into()))]);
+    check(json!({"tags": ["a", null]}), std::slice::from_ref(&or_null));
+    check(json!({"tags": {"nin": ["a", null]}}), &[Condition::Not(Box::new(or_null))]);
+    check_error(json!({"tags": {"contains": [null]}}), "compares \"tags\" with null");
+}
+
+#[test]
+fn integers_are_compared_with_any_number() {
+    use Comparison::*;
+    let compared = |comparison, value: &str| column(5, Test::Compare(comparison, value.into()));
+    check(json!({"stars": 5.0}), &[equal(5, "5")]);
+    check(json!({"stars": {"gte": 5.5}}), &[compared(GreaterOrEqual, "6")]);
+    check(json!({"stars": {"lt": -5.5}}), &[compared(LessOrEqual, "-6")]);
+    check(json!({"stars": {"lt": 5.0}}), &[compared(Less, "5")]);
+    check(json!({"stars": 5.5}), &[Condition::Any(vec![])]);
+    check(json!({"stars": {"ne": 5.5}}), &[Condition::All(vec![])]);
+    check(
+        json!({"stars": {"between": [4.5, 6.0]}}),
+        &[Condition::All(vec![compared(GreaterOrEqual, "5"), compared(LessOrEqual, "6")])],
+    );
+    check(
+        json!({"stars": [5.0, 5.5, null]}),
+        &[column(5, Test::OneOf { values: vec!["5".into()], or_null: true })],
+    );
+    check(exact::read(r#"{"stars": 6e400}"#).unwrap(), &[equal(5, "6e400")]);
+    check(json!({"stars": "5.0"}), &[equal(5, "5.0")]);
+    check(json!({"sizes": [5.0]}), &[column(6, Test::Overlaps(r#"{"5"}"#.into()))]);
+    check(json!({"sizes": {"contains": 5.5}}), &[column(6, Test::Contains(r#"{"5.5"}"#.into()))]);
 }
 
 #[test]
@@ -179,5 +210,4 @@ fn what_cannot_be_understood_is_named() {
     check_error(json!({"year": {"between": [1]}}), "wants a list of two values");
     check_error(json!({"year": {}}), "no operator");
     check_error(json!({"tags": {"lt": "a"}}), "compares \"tags\" with \"a\"");
-    check_error(json!({"tags": [null]}), "compares \"tags\" with null");
 }

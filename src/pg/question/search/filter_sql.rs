@@ -17,6 +17,9 @@ use crate::retrieve::filter::{
 /// How JSON is compared and cast, whichever of its two types a column has.
 const JSONB: &str = "pg_catalog.jsonb";
 
+/// Types of integers.
+const INTEGERS: [pg_sys::Oid; 3] = [pg_sys::INT2OID, pg_sys::INT4OID, pg_sys::INT8OID];
+
 /// A metadata filter as a condition over `v`, and the values it binds as `$3`.
 pub struct FilterSql {
     /// What stands behind WHERE.
@@ -64,10 +67,19 @@ fn metadata_kind(type_oid: pg_sys::Oid) -> MetadataKind {
     };
     match category as u8 {
         _ if [pg_sys::JSONOID, pg_sys::JSONBOID].contains(&base) => MetadataKind::Json,
+        _ if INTEGERS.contains(&base) => MetadataKind::Integer,
         pg_sys::TYPCATEGORY_STRING => MetadataKind::Text,
+        pg_sys::TYPCATEGORY_ARRAY if has_integers(base) => MetadataKind::Integers,
         pg_sys::TYPCATEGORY_ARRAY => MetadataKind::Array,
         _ => MetadataKind::Scalar,
     }
+}
+
+/// Whether the elements of an array of this type are integers.
+fn has_integers(array: pg_sys::Oid) -> bool {
+    // SAFETY: a look-up of a type, which finds none for one that is no array.
+    let element = unsafe { pg_sys::get_element_type(array) };
+    element != pg_sys::InvalidOid && INTEGERS.contains(&operator::base_type(element))
 }
 
 /// Writes conditions as SQL and keeps what they bind.
@@ -104,17 +116,23 @@ impl FilterWriter<'_> {
         let column = self.columns[asked.column];
         let is_json = kind == MetadataKind::Json;
         // Without a length or precision, also of a domain, to which a value would be cut or rounded.
-        let (type_oid, sql_type) = match is_json {
-            true => (pg_sys::JSONBOID, JSONB.to_owned()),
-            false => (column.type_oid, operator::type_name(operator::base_type(column.type_oid))),
+        let (type_oid, compared, sql_type) = match is_json {
+            true => (pg_sys::JSONBOID, pg_sys::JSONBOID, JSONB.to_owned()),
+            false => {
+                let compared = operator::compared_type(column.type_oid);
+                (column.type_oid, compared, operator::type_name(compared))
+            }
         };
-        let operand = self.operand(column, is_json, &asked.path);
+        let operand = match is_json {
+            true => self.json_operand(column, &asked.path),
+            false => operand(column, compared, &sql_type),
+        };
         let first = self.values.len() + 1;
         let (template, comparison) = template(&asked.test, is_json);
         self.values.extend_from_slice(asked.test.values());
         if !matches!(asked.test, Test::Like { .. }) {
             for value in asked.test.values() {
-                check_value(&name, type_oid, value)?;
+                check_value(&name, compared, value)?;
             }
         }
         let operators = Operators::of(type_oid);
@@ -137,11 +155,8 @@ impl FilterWriter<'_> {
         ))
     }
 
-    /// What is tested: the column, or what a path leads to within it.
-    fn operand(&mut self, column: &ViewColumn, is_json: bool, path: &[String]) -> String {
-        if !is_json {
-            return render(query!(filter.column), &[("column", &column.name)]);
-        }
+    /// What is tested of a column of JSON: all of it, or what a path leads to within it.
+    fn json_operand(&mut self, column: &ViewColumn, path: &[String]) -> String {
         if path.is_empty() {
             return render(query!(filter.json), &[("column", &column.name)]);
         }
@@ -150,6 +165,16 @@ impl FilterWriter<'_> {
         let last = self.values.len().to_string();
         let values = [("column", &*column.name), ("first", &*first), ("last", &*last)];
         render(query!(filter.json_path), &values)
+    }
+}
+
+/// What is tested of another column. Elements of a domain are compared as what they are made of, and no operator takes an
+/// array of each.
+fn operand(column: &ViewColumn, compared: pg_sys::Oid, sql_type: &str) -> String {
+    let values = [("column", column.name.as_str()), ("type", sql_type)];
+    match compared == operator::base_type(column.type_oid) {
+        true => render(query!(filter.column), &values),
+        false => render(query!(filter.column_as), &values),
     }
 }
 

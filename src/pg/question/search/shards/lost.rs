@@ -105,3 +105,36 @@ impl LostShard {
         raise_as(&self.sqlstate, message, Some(detail), Some(hint.to_owned()))
     }
 }
+
+#[cfg(feature = "pg_test")]
+mod tests {
+    use pgrx::prelude::*;
+
+    use super::*;
+    use crate::pg::server::sql;
+
+    /// With a SQLSTATE that only its author knows.
+    const RAISE: &str = "DO $$BEGIN RAISE EXCEPTION 'not on Sundays'
+        USING ERRCODE = 'UX007', DETAIL = 'It is Sunday.', HINT = 'Ask on Monday.'; END$$";
+
+    #[pg_extern]
+    fn what_is_no_loss_keeps_its_sqlstate_detail_and_hint() {
+        let outcome = in_subtransaction(|| {
+            let done = noticing_loss(|| sql::execute(RAISE, &[]).map(drop));
+            done.unwrap_or_else(|lost| Err(Error::new(ErrorKind::Internal, lost.message)))
+        });
+        let failure = outcome.expect_err("a failure");
+        assert_eq!((&*failure.sqlstate, &*failure.message), ("UX007", "not on Sundays"));
+        let more = (failure.detail.as_deref(), failure.hint.as_deref());
+        assert_eq!(more, (Some("It is Sunday."), Some("Ask on Monday.")));
+    }
+
+    #[pg_extern]
+    fn a_connection_that_is_lost_is_a_loss() {
+        let raise = RAISE.replace("UX007", "08006");
+        let lost = attempt(|| sql::execute(&raise, &[]).map(drop)).err().expect("a loss");
+        assert_eq!((&*lost.sqlstate, &*lost.message), ("08006", "not on Sundays"));
+        assert_eq!(lost.detail.as_deref(), Some("It is Sunday."));
+        assert!(lost.ends_transaction());
+    }
+}

@@ -1,0 +1,103 @@
+//! What a question names of its pipeline: rows by their keys, and what stands under a heading.
+
+use pgrx::datum::DatumWithOid;
+use pgrx::pg_sys;
+
+use super::statement::Statements;
+use super::{FilterSql, Search};
+use crate::error::Result;
+use crate::extract::subject::{possible_keys, possible_numbers};
+use crate::pg::catalog::operator::{self, Operators};
+use crate::pg::catalog::view::ViewColumn;
+use crate::pg::server::prepared;
+use crate::pg::server::sql::{query, render, required};
+use crate::retrieve::Passage;
+use crate::retrieve::fusion::Candidate;
+
+/// Types of keys that a question can name: texts, and whole numbers.
+const TEXTS: [pg_sys::Oid; 2] = [pg_sys::TEXTOID, pg_sys::VARCHAROID];
+const NUMBERS: [pg_sys::Oid; 3] = [pg_sys::INT2OID, pg_sys::INT4OID, pg_sys::INT8OID];
+
+/// Most chunks of a section that are read, the first ones.
+const MOST_CHUNKS: i64 = 200;
+
+/// What stands under a heading.
+pub struct SectionPassages {
+    /// Its chunks, in their order.
+    pub passages: Vec<Passage>,
+    /// Whether all of the row stands under it.
+    pub is_whole: bool,
+}
+
+impl Search {
+    /// What the pipeline and its table are called.
+    pub fn table_names(&self) -> Vec<String> {
+        let pipeline = self.pipeline();
+        let table = pipeline.source.sql.rsplit('.').next().unwrap_or_default();
+        vec![pipeline.name.clone(), table.trim_matches('"').to_owned()]
+    }
+
+    /// Whether rows have titles.
+    pub fn has_title(&self) -> bool {
+        self.columns.title.is_some()
+    }
+
+    /// The first chunks of the rows that `query` names by their keys: texts as they are written, and numbers right behind the
+    /// name of the table. A key of several columns is not looked for.
+    pub(super) fn named_rows(&self, query: &str) -> Result<Vec<i64>> {
+        let [key] = self.columns.keys.as_slice() else { return Ok(Vec::new()) };
+        let kind = operator::base_type(key.type_oid);
+        let keys: DatumWithOid<'_> = match kind {
+            _ if TEXTS.contains(&kind) => match possible_keys(query) {
+                keys if keys.is_empty() => return Ok(Vec::new()),
+                keys => keys.into(),
+            },
+            _ if NUMBERS.contains(&kind) => match possible_numbers(query, &self.table_names()) {
+                keys if keys.is_empty() => return Ok(Vec::new()),
+                keys => keys.into(),
+            },
+            _ => return Ok(Vec::new()),
+        };
+        let values =
+            [("chunk_table", self.pipeline().chunk_table.sql.as_str()), ("key", &key.name)];
+        let statement = render(query!(tree.named), &values);
+        prepared::rows(&statement, &[keys], |row| required(row.get::<i64>(1)?))
+    }
+
+    /// What stands under the heading at the end of `path` in the row of a chunk, or all of the row where the path is empty; `None`
+    /// where other chunks have taken the place of those that were found.
+    pub fn section(&self, chunk_id: i64, path: &str) -> Result<Option<SectionPassages>> {
+        self.in_filter(None, |statements| self.section_in(statements, chunk_id, path))
+    }
+
+    fn section_in(
+        &self,
+        statements: &Statements<'_>,
+        chunk_id: i64,
+        path: &str,
+    ) -> Result<SectionPassages> {
+        let same = |column: &ViewColumn| {
+            let [one, other] = ["v", "h"].map(|relation| format!("{relation}.{}", column.name));
+            Operators::of(column.type_oid).equal_to(&one, &other)
+        };
+        let same_row = self.columns.keys.iter().map(same).collect::<Vec<_>>().join(" AND ");
+        let FilterSql { condition, values, .. } = statements.filter;
+        let parts = [
+            ("view", self.pipeline().view.sql.as_str()),
+            ("same_row", &same_row),
+            ("filter", condition),
+        ];
+        let statement = render(query!(tree.section), &parts);
+        let arguments = [chunk_id.into(), path.into(), values.clone().into(), MOST_CHUNKS.into()];
+        let found = prepared::rows(&statement, &arguments, |row| {
+            Ok((required(row.get::<i64>(1)?)?, required(row.get::<bool>(2)?)?))
+        })?;
+        let candidates: Vec<Candidate> =
+            found.iter().map(|(chunk_id, _)| Candidate::by_graph(*chunk_id, 0.0)).collect();
+        let hits = self.hits(statements, None, &candidates)?;
+        Ok(SectionPassages {
+            is_whole: found.first().is_some_and(|(_, is_whole)| *is_whole),
+            passages: hits.into_iter().map(|hit| hit.passage).collect(),
+        })
+    }
+}
