@@ -41,11 +41,16 @@ pub fn written(value: &Value) -> String {
     if !json.contains(WRITTEN_MARK) {
         return json;
     }
-    let digits = |token: &str| {
+    unmarked(&json).into_owned()
+}
+
+/// The JSON with the numbers in it again for which [`marked`] has put texts, for a writer of one's own.
+#[must_use]
+pub fn unmarked(json: &str) -> Cow<'_, str> {
+    rewritten(json, |token| {
         let digits = token.strip_prefix(WRITTEN_MARK)?.strip_suffix('"')?;
         is_number(digits).then(|| digits.to_owned())
-    };
-    rewritten(&json, digits).into_owned()
+    })
 }
 
 /// The number that a value is, as it was written.
@@ -160,6 +165,7 @@ mod tests {
         let value = read(json).unwrap();
         assert_eq!(value, expected, "{json}");
         assert_eq!(written(&value), json, "it is written as it was read");
+        assert_eq!(unmarked(&marked(json)), json, "a mark is taken away where it was put");
     }
 
     #[test]

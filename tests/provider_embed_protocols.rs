@@ -191,7 +191,9 @@ fn ranked(api: &str, server: &Server, passages: &[&str]) -> Result<Vec<f32>> {
         query: "Why?".into(),
         passages: passages.iter().map(|text| text.to_string()).collect(),
     };
-    rerank(&request, &ProviderMemory::default(), &Unlimited, &|| false).inspect_err(check_silent)
+    rerank(&request, &ProviderMemory::default(), &Unlimited, &|| false)
+        .map(|ranked| ranked.scores)
+        .inspect_err(check_silent)
 }
 
 fn scores(name: &str) -> Reply {

@@ -405,6 +405,55 @@ fn what_a_model_finds_is_not_sent_either() {
 }
 
 #[test]
+fn what_a_model_has_found_once_is_not_sent_later() {
+    let server = Server::answer(|_| says("openai", "It was [PERSON_1] of [DATA_1]."));
+    let mut provider = hiding_names(&server);
+    provider.special.withheld = WithheldValues::begin();
+    let withheld = provider.special.withheld.clone();
+    let ask = |text: &str, aid: &Labeller| {
+        let chat = chat("openai", &server, &[("user", text)]);
+        let asked = GenerateRequest { provider: provider.clone(), ..chat };
+        generate(&asked, &ProviderMemory::default(), aid, &|| false).unwrap()
+    };
+    let told = ask("who is anna lind of acme?", &Labeller(NAMES, None));
+    assert_eq!(json!(told.withheld), json!({"acme": "data", "anna lind": "person"}));
+    withheld.add(told.withheld);
+    // Here the model finds nothing.
+    let told = ask("anna lind left acme.", &Labeller(&[], None));
+    assert_eq!(told.text, "It was anna lind of acme.");
+    assert!(told.withheld.is_empty(), "only what is new is told");
+    let sent = check_wire(&server, "openai");
+    assert!(sent[1].contains("[PERSON_1] left [DATA_1]."), "{}", sent[1]);
+}
+
+#[test]
+fn streams_forms_and_ranks_tell_what_was_found_for_them() {
+    let found = json!({"acme": "data", "anna lind": "person"});
+    let server = Server::play([
+        streams("openai", &["No."]),
+        says("openai", "7"),
+        says("openai", "{}"),
+        Reply::json(200, r#"{"results": [{"index": 0, "relevance_score": 0.5}]}"#),
+    ]);
+    let (aid, memory) = (Labeller(NAMES, None), ProviderMemory::default());
+    let provider = hiding_names(&server);
+    let messages = [("user", "who is anna lind of acme?")];
+    let mut asked =
+        GenerateRequest { provider: provider.clone(), ..chat("openai", &server, &messages) };
+    let told = generate_stream(&asked, &memory, &aid, &|| false, &mut |_| Ok(())).unwrap();
+    assert_eq!(json!(told.withheld), found);
+    // The first reply does not fit, and the second one tells what was found for both.
+    asked.schema = Some(r#"{"type": "object"}"#.to_owned());
+    let told = generate(&asked, &memory, &aid, &|| false).unwrap();
+    assert_eq!((told.text.as_str(), json!(told.withheld)), ("{}", found.clone()));
+    let (query, passages) = ("who is anna lind?".to_owned(), vec!["she is of acme".to_owned()]);
+    let ranked =
+        rerank(&RerankRequest { provider, query, passages }, &memory, &aid, &|| false).unwrap();
+    assert_eq!((ranked.scores.len(), json!(ranked.withheld)), (1, found));
+    assert_eq!(server.requests().len(), 4);
+}
+
+#[test]
 fn names_in_escapes_and_in_streams_are_put_back() {
     let pieces = ["It is [PER", "SON_1", "]."];
     let server = Server::play([streams("openai", &pieces)]);

@@ -117,6 +117,24 @@ fn what_is_no_object_becomes_a_member_of_one() {
 }
 
 #[test]
+fn an_answer_keeps_the_digits_of_its_numbers() {
+    let check = |schema: &Value, content: &str, expected: &str| {
+        let body = format!(r#"{{"content":[{content}],"stop_reason":"end_turn"}}"#);
+        let server = Server::play([Reply::json(200, &body)]);
+        assert_eq!(call(&request("anthropic", &server, schema)).unwrap().text, expected);
+    };
+    let (object, list) = (json!({"type": "object"}), json!({"type": "array"}));
+    let input = r#"{"price":12345678901234567890.123,"rate":0.1000000000000000055}"#;
+    let used = |name: &str, input: &str| {
+        format!(r#"{{"type":"tool_use","name":"{name}","input":{input}}}"#)
+    };
+    check(&object, &used("answer", input), input);
+    check(&list, &used("answer_value", r#"{"value":[1.50,1]}"#), "[1.50,1]");
+    let said = r#"{"type":"text","text":"It is {\"price\": 1.50}, I think."}"#;
+    check(&object, said, r#"{"price":1.50}"#);
+}
+
+#[test]
 fn who_refuses_a_schema_is_asked_more_modestly() {
     let places = [
         ("openai", "/response_format"),

@@ -39,6 +39,7 @@ fn each_piece_is_told_when_it_comes() {
         completion_tokens: Some(7),
         attempts: 1,
         tools: None,
+        withheld: Default::default(),
     };
     assert_eq!(told.outcome.unwrap(), expected);
 }
@@ -56,6 +57,19 @@ fn a_stream_says_what_was_cached() {
     let server = Server::play([Reply::events(events.map(|event| (NOW, event)))]);
     let generated = tell(&server).outcome.unwrap();
     assert_eq!((generated.prompt_tokens, generated.cached_tokens), (Some(11), Some(8)));
+}
+
+#[test]
+fn a_character_that_is_parted_does_not_end_a_stream() {
+    let delta = |content: &str, reason: &str| {
+        format!(
+            r#"{{"choices":[{{"index":0,"delta":{{"content":"{content}"}},"finish_reason":{reason}}}]}}"#
+        )
+    };
+    let (first, second) = (delta(r"Hi \ud83d", "null"), delta(r"\ude00 \ud83d\ude00", "\"stop\""));
+    let server = Server::play([Reply::events([(NOW, &*first), (NOW, &*second), (NOW, "[DONE]")])]);
+    let text = tell(&server).outcome.unwrap().text;
+    assert_eq!(text, "Hi \u{fffd}\u{fffd} \u{1f600}");
 }
 
 #[test]

@@ -288,6 +288,60 @@ fn all_calls_of_a_reply_are_read() {
     }
 }
 
+/// Members that a program's numbers would change.
+const EXACT: [&str; 5] = [
+    r#""price":12345678901234567890.123"#,
+    r#""rate":0.1000000000000000055"#,
+    r#""size":1.50"#,
+    r#""count":89490200001234567890"#,
+    r#""most":1e400"#,
+];
+
+/// [`two_calls`] with these members among the arguments, which some protocols have as an object and others as a text.
+fn exact_calls(api: &str) -> String {
+    let members = EXACT.join(",") + ",";
+    let (place, members) = match api {
+        "openai" | "cohere" => (r#"\"question\""#, members.replace('"', r#"\""#)),
+        _ => (r#""question""#, members),
+    };
+    two_calls(api).to_string().replace(place, &(members + place))
+}
+
+#[test]
+fn arguments_keep_the_digits_of_their_numbers() {
+    for api in APIS {
+        let server = Server::play([Reply::json(200, &exact_calls(api)), says(api, "Eve.")]);
+        let reply = call(&request(api, &server, Vec::new())).unwrap().tools.expect("calls");
+        assert_eq!(reply.calls.len(), 2, "{api}");
+        for RequestedCall { arguments, .. } in &reply.calls {
+            assert!(EXACT.iter().all(|it| arguments.contains(it)), "{api}: {arguments}");
+        }
+        let results = vec!["found 1".into(), "found 2".into()];
+        call(&request(api, &server, vec![ToolTurn { reply, results }])).unwrap();
+        // Plain numbers again in what goes back, within objects as within texts.
+        let sent = server.requests()[1].text().replace('\\', "");
+        for member in EXACT {
+            assert_eq!(sent.matches(member).count(), 2, "{api}: {member} in {sent}");
+        }
+    }
+}
+
+#[test]
+fn servers_that_speak_as_openai_may_send_objects() {
+    let members = EXACT.join(",");
+    let calls = format!(
+        r#"[{{"id":"c","type":"function","function":{{"name":"search","arguments":{{{members}}}}}}}]"#
+    );
+    let body = format!(
+        r#"{{"choices":[{{"message":{{"content":null,"tool_calls":{calls}}},"finish_reason":"tool_calls"}}]}}"#
+    );
+    let server = Server::play([Reply::json(200, &body)]);
+    let reply = call(&request("openai", &server, Vec::new())).unwrap().tools.expect("a call");
+    for member in EXACT {
+        assert!(reply.calls[0].arguments.contains(member), "{reply:?}");
+    }
+}
+
 #[test]
 fn a_reply_may_only_call_or_only_say() {
     for api in APIS {

@@ -147,11 +147,15 @@ function list(lines, at, depth) {
 const SPECIAL = /[`*[!\\<]|https?:\/\//g;
 const MARKER = /\[\^?(\d{1,6}(?:\s*,\s*\d{1,6})*)\]/y;
 const LINK = /!?\[((?:[^[\]]|\[[^[\]]*\])*)\]\(([^\s()<>]*(?:\([^\s()<>]*\)[^\s()<>]*)*)(?:\s"[^"]*")?\)/y;
-const BARE = /https?:\/\/[^\s<>"'`]+/y;
+// What no address has: space, quotation marks, and the punctuation of scripts that put no space behind it.
+const NEVER = '\\s<>"\'`\u201c\u201d\u3001\u3002\u3008-\u3011\u3014-\u301b\u301d-\u301f'
+  + '\uff01\uff08\uff09\uff0c\uff0e\uff1a\uff1b\uff1f\uff3b\uff3d\uff5b\uff5d\uff5f-\uff64';
+const STOP = new RegExp(`[${NEVER}]`);
 // An address up to its host, which is short: whether there is one is known by it, and not by all that follows.
-const ORIGIN = /https?:\/\/[^\s<>"'`/?#\\]{1,300}(?=[\s<>"'`/?#\\]|$)/y;
+const ORIGIN = new RegExp(`https?://[^${NEVER}/?#\\\\]{1,300}(?=[${NEVER}/?#\\\\]|$)`, 'y');
 // What ends a sentence is no part of the address in it.
-const LAST = /[.,;:!?)\]*]{1,8}$/;
+const LAST = '.,;:!?*\u060c\u061b\u061f\u0964';
+const BRACKETS = {'(': ')', '[': ']', '{': '}'};
 // What changes the order of characters or is not seen.
 const HIDDEN = /[\p{Cc}\p{Cf}]/gu;
 const BREAK = /<br *\/?>/iy;
@@ -241,10 +245,21 @@ function stars(source, at, missing, cite) {
 // The address that begins at a place; empty where none does.
 function addressAt(source, at) {
   const origin = match(ORIGIN, source, at);
-  if (!origin) return '';
-  const goesOn = '/?#\\'.includes(source[at + origin[0].length] || ' ');
-  if (!goesOn) return origin[0].replace(LAST, '');
-  return URL.canParse(origin[0]) ? match(BARE, source, at)[0].replace(LAST, '') : '';
+  return origin && URL.canParse(upToItsEnd(origin[0], 0)) ? upToItsEnd(source, at) : '';
+}
+
+// An address without what follows: a bracket that was opened before it, the number of a source, the end of a sentence.
+function upToItsEnd(source, at) {
+  const open = [];
+  let until = at;
+  for (; until < source.length && !STOP.test(source[until]); until += 1) {
+    const sign = source[until];
+    if (sign === '[' && match(MARKER, source, until)) break;
+    if (BRACKETS[sign]) open.push(BRACKETS[sign]);
+    else if (')]}'.includes(sign) && open.pop() !== sign) break;
+  }
+  while (LAST.includes(source[until - 1])) until -= 1;
+  return source.slice(at, until);
 }
 
 // The address that a link may have, or null.

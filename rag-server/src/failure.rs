@@ -52,6 +52,12 @@ impl Failure {
         Self { retry_after: Some(1), ..failure.hint("the request can be repeated") }
     }
 
+    /// A defect of this program: 500.
+    pub fn defect() -> Self {
+        let status = StatusCode::INTERNAL_SERVER_ERROR;
+        Self::new(status, "internal", "rag-server has failed, its log says why")
+    }
+
     /// The error with something that can be done about it.
     pub fn hint(self, hint: impl Into<Box<str>>) -> Self {
         Self { hint: Some(hint.into()), ..self }

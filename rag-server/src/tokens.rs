@@ -92,6 +92,10 @@ fn kind(error: &serde_json::Error) -> &'static str {
 impl Entry {
     fn digest(&self) -> Result<TokenDigest, &'static str> {
         match (&self.token, &self.token_sha256) {
+            // In a header nothing else arrives as it was.
+            (Some(token), None) if !token.bytes().all(|byte| byte.is_ascii_graphic()) => {
+                Err("a token has letters, digits and signs of ASCII, and no space")
+            }
             (Some(token), None) if token.len() >= SHORTEST => Ok(digest(token)),
             (Some(_), None) => {
                 Err("a token has at least 20 characters; openssl rand -hex 32 makes one")
@@ -144,6 +148,10 @@ mod tests {
         assert!(error("[]").contains("no token"));
         assert!(error("nonsense").contains("not JSON"));
         assert!(error(r#"[{"token": "short-secret", "role": "a"}]"#).contains("at least 20"));
+        for token in ["0123456789 abcdef 0123", "0123456789abcdef012é"] {
+            let unheard = error(&format!(r#"[{{"token": "{token}", "role": "a"}}]"#));
+            assert!(unheard.contains("token 1: a token has letters"), "{unheard}");
+        }
         assert!(error(r#"[{"token_sha256": "zz", "role": "a"}]"#).contains("64 hexadecimal"));
         assert!(error(r#"[{"role": "a"}]"#).contains("token 1: either"));
         let unknown = error(r#"[{"token": "0123456789abcdef0123", "role": "a", "geheim": 1}]"#);

@@ -1,5 +1,7 @@
 //! What a language model is asked to write, and what it wrote.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::{Lane, ProviderConfig};
@@ -8,6 +10,7 @@ use crate::error::Error;
 use crate::prompt::messages::Message;
 use crate::prompt::sampling::SamplingParameters;
 use crate::prompt::tools::{ToolReply, ToolUse};
+use crate::redact::PiiKind;
 
 /// A chat completion to be made by a provider.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -68,6 +71,9 @@ pub struct Generated {
     pub attempts: u32,
     /// What it calls for; `None` where no tools were offered, be it that the provider knows none.
     pub tools: Option<ToolReply>,
+    /// Personal data that were found in the request and not sent, but for those that
+    /// [`Special::withheld`](super::Special::withheld) has already.
+    pub withheld: BTreeMap<String, PiiKind>,
 }
 
 impl Generated {
@@ -93,6 +99,7 @@ mod tests {
             completion_tokens,
             attempts: 1,
             tools: Some(ToolReply { verbatim: verbatim.into(), ..ToolReply::default() }),
+            withheld: BTreeMap::new(),
         };
         assert_eq!(generated(Some(7), "{}").written(), 7);
         assert_eq!(generated(None, "").written(), tokens_of(8));

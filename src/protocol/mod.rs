@@ -15,6 +15,8 @@ pub mod generate;
 pub mod local_model;
 pub mod network;
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -29,6 +31,7 @@ pub use crate::prompt::sampling::SamplingParameters;
 pub use crate::prompt::tools::{
     OfferedTool, RequestedCall, ToolReply, ToolTurn, ToolUse, WithoutTools,
 };
+use crate::redact::PiiKind;
 use crate::text::token_labels::LabelledSpan;
 pub use child::{ChildJob, ParseJob, ParseOutcome, SchemaOutcome};
 pub use generate::{GenerateMany, GenerateOutcome, GenerateRequest, Generated};
@@ -222,6 +225,15 @@ pub struct Note {
     pub seconds: u32,
 }
 
+/// A text that was remembered.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RecalledText {
+    /// The text.
+    pub text: String,
+    /// The cosine of its vector with the one that was looked for; 1 without vectors.
+    pub cosine: f32,
+}
+
 /// A document as it came from its program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileDocument {
@@ -381,6 +393,9 @@ pub enum Response {
         scores: Vec<f32>,
         /// Tokens that went through the model, padding not counted; 0 of a provider.
         tokens: u64,
+        /// Personal data that were found in question and passages and not sent to a provider, but for those that
+        /// [`Special::withheld`] has already.
+        withheld: BTreeMap<String, PiiKind>,
     },
     /// Answers [`Request::GenerateStream`]: what has just been written. More is to come.
     Piece(String),
@@ -388,7 +403,7 @@ pub enum Response {
     /// keep the others from their text.
     Texts(Vec<GenerateOutcome>),
     /// Answers [`Request::Recall`]: what was remembered, the nearest first.
-    Recalled(Vec<String>),
+    Recalled(Vec<RecalledText>),
     /// Answers [`Request::CountTokens`]: one number a text, special tokens not counted.
     Counts(Vec<u32>),
     /// Answers [`Request::EmbedRemotely`]: the vectors of the first texts, and why the others have none.

@@ -17,6 +17,7 @@ use super::dialect::Dialect;
 use super::errors::CallPurpose;
 use super::sampling::{SamplingNames, SamplingParameter};
 use super::tools;
+use crate::exact;
 use crate::protocol::{OfferedTool, RequestedCall};
 
 /// How Anthropic's API is called: its headers, and the end of its address.
@@ -150,7 +151,7 @@ fn offered(tool: &OfferedTool) -> Value {
 fn calls(content: &Value) -> Vec<RequestedCall> {
     let call = |part: &Value| {
         let word = |name: &str| part.get(name).and_then(Value::as_str).unwrap_or_default();
-        let arguments = part.get("input").map_or_else(|| "{}".to_owned(), Value::to_string);
+        let arguments = part.get("input").map_or_else(|| "{}".to_owned(), exact::written);
         RequestedCall { id: word("id").to_owned(), name: word("name").to_owned(), arguments }
     };
     let parts = content.as_array().map(Vec::as_slice).unwrap_or_default();
@@ -201,7 +202,7 @@ fn input(content: &Value) -> Option<String> {
     let call = content.as_array()?.iter().find(is_call)?;
     let input = call.get("input")?;
     match call.get("name")?.as_str()? {
-        VALUE_TOOL => input.get(VALUE).map(Value::to_string),
-        _ => Some(input.to_string()),
+        VALUE_TOOL => input.get(VALUE).map(exact::written),
+        _ => Some(exact::written(input)),
     }
 }

@@ -27,6 +27,7 @@ use super::provider_state::ProviderMemory;
 use super::retry::{self, CallAttempts, CallError, Policy, Remedy};
 use super::stream::{Decoder, Hear, Listener, Streamed};
 use super::support::ModelOfProvider;
+use super::surrogate::mended_reply;
 use crate::error::{Error, Result};
 use crate::protocol::{Generated, Lane, ProviderConfig};
 
@@ -226,7 +227,7 @@ impl<'a> Caller<'a> {
         let patience = Patience { gone: scope.gone, until: None };
         let head = head.map_or_else(|| incoming.head(&patience), Ok);
         let reply = head.and_then(|head| incoming.whole(head, &patience));
-        reply.map_err(|failure| self.failed(failure))
+        reply.map(mended_reply).map_err(|failure| self.failed(failure))
     }
 
     /// Whether a reply is one of success; what is learned from it otherwise.

@@ -26,6 +26,7 @@ use super::tools::{self, ToolRefusal};
 use super::turns::MessageTurns;
 use crate::account::tokens_of;
 use crate::error::{Error, ErrorKind, Result};
+use crate::exact;
 use crate::protocol::{
     GenerateRequest, Generated, ProviderConfig, RequestedCall, ToolReply, ToolUse,
 };
@@ -52,7 +53,7 @@ pub trait ChatProtocol {
     /// The body of a request.
     fn body(asked: &ChatQuestion<'_>) -> Value;
 
-    /// Notes what a whole reply says. `Err`: why it is none.
+    /// Notes what a whole reply says, whose numbers are as [`exact::read`] reads them. `Err`: why it is none.
     fn whole(reply: &Value, heard: &mut Heard) -> std::result::Result<(), String>;
 
     /// Notes what an event of a streamed reply says.
@@ -223,6 +224,7 @@ impl Heard {
             completion_tokens: self.completion_tokens,
             attempts: 0,
             tools,
+            withheld: Default::default(),
         })
     }
 
@@ -328,7 +330,8 @@ impl<P: ChatProtocol> ProviderQuestion for ChatCall<'_, P> {
     type Answer = Generated;
 
     fn encode(&self) -> Result<Vec<u8>> {
-        encode(&P::body(&self.asked))
+        // Earlier replies go back with the numbers that came.
+        Ok(exact::written(&P::body(&self.asked)).into_bytes())
     }
 
     fn give_in(&mut self, reply: &HttpReply) -> bool {
@@ -340,7 +343,7 @@ impl<P: ChatProtocol> ProviderQuestion for ChatCall<'_, P> {
         reply: &HttpReply,
         teller: &ErrorFormatter<'_>,
     ) -> std::result::Result<Generated, CallError> {
-        let value: Value = teller.read(reply)?;
+        let value = teller.read_exact(reply)?;
         if let Some(trouble) = reported(&value, teller) {
             return Err(trouble);
         }

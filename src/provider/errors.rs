@@ -16,6 +16,7 @@ use super::key::ApiKey;
 use super::retry::{self, CallError, Remedy};
 use crate::account::tokens_of;
 use crate::error::{Error, ErrorKind};
+use crate::exact;
 use crate::protocol::ProviderConfig;
 
 /// A result whose failure may pass.
@@ -263,6 +264,13 @@ impl ErrorFormatter<'_> {
                 _ => self.nonsense(&format!("not JSON: {error}"), reply),
             }
         })
+    }
+
+    /// Reads a reply of success, with numbers as [`exact::read`] reads them: a call of a tool may have values of columns among
+    /// its arguments.
+    pub fn read_exact(&self, reply: &HttpReply) -> Result<Value> {
+        let exact = std::str::from_utf8(&reply.body).ok().and_then(|text| exact::read(text).ok());
+        exact.map_or_else(|| self.read(reply), Ok)
     }
 
     /// Reads an event of a streamed reply as `T`.

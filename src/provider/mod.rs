@@ -25,7 +25,7 @@
 //! * [`mod@key`] finds the key and keeps it out of every message,
 //! * [`call`] makes one HTTP call that can be given up at any moment,
 //! * [`agent`] knows by which way a host is reached, and [`host`] which hosts may be called,
-//! * [`stream`] reads an answer while it is written,
+//! * [`stream`] reads an answer while it is written, [`surrogate`] mends half a character in it,
 //! * [`retry`] decides whether a call that failed is made again, and when,
 //! * [`cooldown`] says how long a provider that is busy is left alone, by all sessions,
 //! * [`limit`] says which call is next where calls are limited, [`circuit_breaker`] which provider is down,
@@ -65,9 +65,12 @@ mod sampling;
 pub mod schema;
 mod stream;
 mod support;
+mod surrogate;
 mod tools;
 mod turns;
 mod voyage;
+
+use std::collections::BTreeMap;
 
 pub use embeddings::Embedded;
 pub use provider_state::ProviderMemory;
@@ -77,6 +80,7 @@ use self::redaction::Redactor;
 use crate::error::Result;
 use crate::protocol::apis::{self, Ability};
 use crate::protocol::{EmbedRequest, GenerateRequest, Generated, LOCAL_API, RerankRequest};
+use crate::redact::PiiKind;
 
 /// Has the provider of `request` write an answer, in the form that it asks for, or call one of its tools.
 ///
@@ -189,19 +193,30 @@ pub fn embed(
     }
 }
 
-/// Has the provider of `request` compare passages with a question: one score a passage, from 0
-/// to 1, greater is better. Fails as [`generate`] does.
+/// What a provider says of passages.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RankedPassages {
+    /// One a passage, from 0 to 1, greater is better.
+    pub scores: Vec<f32>,
+    /// Personal data that were found in question and passages and not sent, but for those that
+    /// [`Special::withheld`](crate::protocol::Special::withheld) has already.
+    pub withheld: BTreeMap<String, PiiKind>,
+}
+
+/// Has the provider of `request` compare passages with a question. Fails as [`generate`] does.
 pub fn rerank(
     request: &RerankRequest,
     memory: &ProviderMemory,
     names: &dyn NameFinder,
     gone: &dyn Fn() -> bool,
-) -> Result<Vec<f32>> {
+) -> Result<RankedPassages> {
     apis::check(&request.provider, Ability::Rerank)?;
-    let hides = redaction::hides(&request.provider);
-    let redactor = Redactor { names, gone };
-    let hidden = hides.then(|| redactor.to_rerank(request)).transpose()?;
-    rerank::rerank(hidden.as_ref().unwrap_or(request), memory, gone)
+    if !redaction::hides(&request.provider) {
+        let scores = rerank::rerank(request, memory, gone)?;
+        return Ok(RankedPassages { scores, withheld: BTreeMap::new() });
+    }
+    let (hidden, withheld) = Redactor { names, gone }.to_rerank(request)?;
+    Ok(RankedPassages { scores: rerank::rerank(&hidden, memory, gone)?, withheld })
 }
 
 #[cfg(test)]

@@ -7,9 +7,10 @@
 //! It is done where a request leaves for one provider, and undone where its reply comes: what is repeated, checked
 //! against a schema, streamed or called as a tool is made of the values again, and nobody above has to think of it. A
 //! reply that called tools goes back as it came, with placeholders in it, so the next request goes on with those. What other
-//! replies are made into is sent without the values that earlier calls of the answer had, which the session keeps.
+//! replies are made into is sent without the values that earlier calls of the answer had. The session keeps these, so each
+//! reply says which values its request had that no earlier one had.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::time::{Duration, Instant};
 
@@ -22,6 +23,7 @@ use crate::protocol::{
     EmbedRequest, GenerateRequest, Generated, Lane, ProviderConfig, RedactionPolicy, RerankRequest,
     ToolUse,
 };
+use crate::redact::PiiKind;
 use crate::redact::json;
 use crate::redact::labelled::for_model;
 use crate::redact::redaction::Redaction;
@@ -49,7 +51,7 @@ impl Redactor<'_> {
         }
         let (sent, redaction) = self.without_pii(request)?;
         let mut generated = write(&sent)?;
-        put_back(&mut generated, &redaction);
+        put_back(&mut generated, &redaction, &request.provider);
         Ok(generated)
     }
 
@@ -68,7 +70,7 @@ impl Redactor<'_> {
         let mut tell = |text: String| if text.is_empty() { Ok(()) } else { hear(&text) };
         let mut generated = write(&sent, &mut |piece| tell(restorer.push(piece)))?;
         tell(restorer.finish())?;
-        put_back(&mut generated, &redaction);
+        put_back(&mut generated, &redaction, &request.provider);
         Ok(generated)
     }
 
@@ -88,10 +90,13 @@ impl Redactor<'_> {
         Ok(EmbedRequest { provider, texts, ..request.clone() })
     }
 
-    /// The request with texts that its provider may read. A value of the question has its placeholder in all passages; what
-    /// else a passage has is numbered for itself, so that no score depends on other passages.
-    /// Fails as [`around`](Redactor::around) does.
-    pub fn to_rerank(&self, request: &RerankRequest) -> Result<RerankRequest> {
+    /// The request with texts that its provider may read, and the values that it had and no earlier request. A value of the
+    /// question has its placeholder in all passages; what else a passage has is numbered for itself, so that no score depends
+    /// on other passages. Fails as [`around`](Redactor::around) does.
+    pub fn to_rerank(
+        &self,
+        request: &RerankRequest,
+    ) -> Result<(RerankRequest, BTreeMap<String, PiiKind>)> {
         let mut provider = request.provider.clone();
         let texts = std::iter::once(&request.query).chain(&request.passages);
         let texts: Vec<String> = texts.cloned().collect();
@@ -106,7 +111,8 @@ impl Redactor<'_> {
             let query = redaction.replace(&request.query, look);
             let passage = |text: &String| redaction.replace_alone(text, look);
             let passages = request.passages.iter().map(passage).collect();
-            RerankRequest { provider, query, passages }
+            let found = newly_found(&redaction, &request.provider);
+            (RerankRequest { provider, query, passages }, found)
         })
     }
 
@@ -166,6 +172,13 @@ fn know_withheld(redaction: &mut Redaction, provider: &ProviderConfig) {
     for (value, kind) in provider.special.withheld.values() {
         redaction.know(&value, kind);
     }
+}
+
+/// The values of a call that no earlier one has had, whether they stand in what is sent or not.
+fn newly_found(redaction: &Redaction, provider: &ProviderConfig) -> BTreeMap<String, PiiKind> {
+    let known = provider.special.withheld.values();
+    let new = redaction.learned().filter(|(value, _)| !known.contains_key(*value));
+    new.map(|(value, kind)| (value.to_owned(), kind)).collect()
 }
 
 /// Takes the time for which the model of `provider` has looked for personal data from that of the call under way. Fails with
@@ -267,8 +280,10 @@ fn each_text(request: &mut GenerateRequest, see: &mut dyn FnMut(SentText<'_>)) {
     }
 }
 
-fn put_back(generated: &mut Generated, redaction: &Redaction) {
+/// Puts the values back into a reply, which says which of them are new.
+fn put_back(generated: &mut Generated, redaction: &Redaction, provider: &ProviderConfig) {
     generated.text = redaction.restore(&generated.text);
+    generated.withheld = newly_found(redaction, provider);
     if let Some(reply) = &mut generated.tools {
         for call in &mut reply.calls {
             call.arguments = redaction.restore(&call.arguments);

@@ -18,6 +18,7 @@ use serde_json::Value;
 
 use super::key::ApiKey;
 use crate::error::{Bill, Error, ErrorKind, Result};
+use crate::exact;
 use crate::prompt::object;
 use crate::protocol::{GenerateRequest, Generated, Message};
 
@@ -192,15 +193,16 @@ fn fit(validator: &Validator, answer: &str) -> SchemaFit {
     if wrong.is_empty() { Ok(text) } else { Err(wrong) }
 }
 
-/// The JSON in an answer, as it is written where nothing stands around it, but for the character 0.
+/// The JSON in an answer, as it is written where nothing stands around it, but for the character 0; else with all digits of
+/// its numbers.
 fn json(answer: &str) -> Option<(Value, String)> {
     let answer = object::without_nul(answer.trim());
     match serde_json::from_str(&answer) {
         Ok(value) => Some((value, answer.into_owned())),
-        Err(_) => object::find(&answer).map(|value| {
-            let text = value.to_string();
-            (value, text)
-        }),
+        Err(_) => {
+            let text = exact::written(&object::find_exact(&answer)?);
+            Some((serde_json::from_str(&text).ok()?, text))
+        }
     }
 }
 
@@ -232,16 +234,19 @@ fn bill(answer: &Generated) -> Bill {
     Bill::new(answer.attempts, answer.prompt_tokens, Some(answer.written()))
 }
 
-/// The second answer, with what both have cost.
+/// The second answer, with what both have cost, and what was not sent for either.
 fn together(first: &Generated, second: Generated) -> Generated {
     let sum = |a: Option<u64>, b: Option<u64>| Some(a.unwrap_or(0).saturating_add(b?));
     // An answer of which nothing is said was not cached.
     let cached = [first.cached_tokens, second.cached_tokens].into_iter().flatten();
+    let mut withheld = first.withheld.clone();
+    withheld.extend(second.withheld);
     Generated {
         prompt_tokens: sum(first.prompt_tokens, second.prompt_tokens),
         cached_tokens: cached.reduce(u64::saturating_add),
         completion_tokens: sum(first.completion_tokens, second.completion_tokens),
         attempts: first.attempts + second.attempts,
+        withheld,
         ..second
     }
 }

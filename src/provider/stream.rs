@@ -18,6 +18,7 @@ use super::call::{CallFailure, HttpReply, Incoming, Patience};
 use super::caller::ProviderQuestion;
 use super::errors::ErrorFormatter;
 use super::retry::{CallError, Remedy};
+use super::surrogate::mended;
 use crate::protocol::Generated;
 
 /// Longest line of a stream, in bytes.
@@ -127,7 +128,7 @@ impl Listener<'_> {
         hear: &mut Hear<'_>,
     ) -> std::result::Result<(), CallError> {
         for event in events {
-            let piece = reader.read(event, &self.teller)?;
+            let piece = reader.read(&mended(event), &self.teller)?;
             // PostgreSQL's text cannot hold it, and no model means it.
             let piece = piece.map(|piece| piece.replace('\0', "")).unwrap_or_default();
             if !piece.is_empty() {

@@ -14,12 +14,13 @@
 
 use std::cell::Cell;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::call::HttpReply;
 use super::errors::{explanation, is_too_long};
 use super::schema::{self, SchemaCheck};
 use crate::error::Result;
+use crate::exact;
 use crate::protocol::{
     GenerateRequest, Generated, OfferedTool, RequestedCall, ToolReply, ToolTurn, ToolUse,
 };
@@ -116,7 +117,7 @@ pub fn functions(tools: &[OfferedTool], strict: bool) -> Value {
     tools.iter().map(function).collect()
 }
 
-/// The calls under `tool_calls` of a message.
+/// The calls under `tool_calls` of a message, whose numbers are as [`exact::read`] reads them.
 pub fn calls(message: &Value) -> Vec<RequestedCall> {
     let calls = message.get("tool_calls").and_then(Value::as_array);
     let call = |(number, call): (usize, &Value)| {
@@ -128,7 +129,7 @@ pub fn calls(message: &Value) -> Vec<RequestedCall> {
         let arguments = match call.pointer("/function/arguments") {
             None | Some(Value::Null) => "{}".to_owned(),
             Some(Value::String(text)) => text.clone(),
-            Some(other) => other.to_string(),
+            Some(other) => exact::written(other),
         };
         RequestedCall { id, name: word("/function/name").to_owned(), arguments }
     };
@@ -153,7 +154,7 @@ pub fn message(came: &Value, calls: &[RequestedCall], kept: &[&str]) -> Value {
         }
         call["function"]["name"] = json!(it.name);
         // Some servers read it, and refuse what is no object.
-        let is_object = serde_json::from_str::<Map<String, Value>>(&it.arguments).is_ok();
+        let is_object = exact::read(&it.arguments).is_ok_and(|it| it.is_object());
         call["function"]["arguments"] = json!(if is_object { &it.arguments } else { "{}" });
         call
     };
@@ -161,7 +162,7 @@ pub fn message(came: &Value, calls: &[RequestedCall], kept: &[&str]) -> Value {
     message
 }
 
-/// A reply with these calls.
+/// A reply with these calls; the numbers of `verbatim` are as [`exact::read`] reads them.
 pub fn reply(calls: Vec<RequestedCall>, verbatim: &Value) -> ToolReply {
     // PostgreSQL's text cannot hold it, and no model means it.
     let clean = |text: String| text.replace('\0', "");
@@ -171,17 +172,18 @@ pub fn reply(calls: Vec<RequestedCall>, verbatim: &Value) -> ToolReply {
         arguments: clean(arguments),
     });
     let calls: Vec<RequestedCall> = calls.collect();
-    let verbatim = if calls.is_empty() { String::new() } else { verbatim.to_string() };
+    let verbatim = if calls.is_empty() { String::new() } else { exact::written(verbatim) };
     ToolReply { calls, verbatim, replaced: Vec::new() }
 }
 
-/// Earlier turns as messages: each reply as it came, and behind it what `answers` makes of its results.
+/// Earlier turns as messages: each reply as it came, with numbers as [`exact::read`] reads them, and behind it what `answers`
+/// makes of its results.
 pub fn messages(
     used: Option<&ToolUse>,
     answers: impl Fn(Vec<(&RequestedCall, &str)>) -> Vec<Value>,
 ) -> Vec<Value> {
     let turn = |turn: &ToolTurn| {
-        let said = serde_json::from_str(&turn.reply.verbatim).unwrap_or_default();
+        let said = exact::read(&turn.reply.verbatim).unwrap_or_default();
         let results = turn.results.iter().map(String::as_str);
         let answered = answers(turn.reply.calls.iter().zip(results).collect());
         std::iter::once(said).chain(answered).collect::<Vec<Value>>()

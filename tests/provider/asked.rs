@@ -14,6 +14,7 @@ fn an_answer_comes_back_with_its_counts() {
         completion_tokens: Some(7),
         attempts: 1,
         tools: None,
+        withheld: Default::default(),
     };
     assert_eq!(generated, expected);
 }

@@ -15,6 +15,20 @@ fn other_shapes_of_an_answer_are_understood() {
 }
 
 #[test]
+fn half_a_character_does_not_spoil_an_answer() {
+    for (content, text) in [
+        (r"Good \ud83d", "Good \u{fffd}"),
+        (r"\ude00 or \ud83d\ude00", "\u{fffd} or \u{1f600}"),
+        (r"a path: C:\\ud83d", r"a path: C:\ud83d"),
+    ] {
+        let body = format!(
+            r#"{{"choices":[{{"message":{{"content":"{content}"}},"finish_reason":"stop"}}]}}"#
+        );
+        assert_eq!(ask(&Server::play([Reply::json(200, &body)])).unwrap().text, text);
+    }
+}
+
+#[test]
 fn chunked_answers_are_read() {
     let body = r#"{"choices":[{"message":{"content":"in pieces"},"finish_reason":"stop"}]}"#;
     let (head, tail) = body.split_at(30);

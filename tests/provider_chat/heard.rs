@@ -11,6 +11,7 @@ fn check_heard(api: &str, reply: Reply, text: &str, reason: &str, tokens: (u64, 
         completion_tokens: Some(tokens.1),
         attempts: 1,
         tools: None,
+        withheld: Default::default(),
     };
     assert_eq!(ask(api, reply).unwrap(), expected, "{api}");
 }

@@ -37,6 +37,9 @@ pub struct Request {
     n: Option<i64>,
     tools: Option<Vec<IgnoredAny>>,
     tool_choice: Option<Value>,
+    // What tools were called before.
+    functions: Option<Vec<IgnoredAny>>,
+    function_call: Option<Value>,
     // Arguments of rag_answer.
     strategy: Option<String>,
     k: Option<i32>,
@@ -52,6 +55,8 @@ pub struct Request {
 struct Message {
     role: String,
     content: Option<Content>,
+    #[serde(default, deserialize_with = "or_default")]
+    tool_calls: Vec<IgnoredAny>,
 }
 
 /// A text, or parts of which some are texts.
@@ -64,6 +69,8 @@ enum Content {
 
 #[derive(Deserialize)]
 struct Part {
+    #[serde(rename = "type")]
+    kind: Option<String>,
     text: Option<String>,
 }
 
@@ -75,6 +82,8 @@ struct StreamOptions {
 
 #[derive(Deserialize)]
 struct ResponseFormat {
+    #[serde(rename = "type")]
+    kind: Option<String>,
     json_schema: Option<JsonSchema>,
 }
 
@@ -94,6 +103,29 @@ impl Message {
             None => String::new(),
         }
     }
+
+    /// The type of a part that is no text.
+    fn other_than_text(&self) -> Option<&str> {
+        let Some(Content::Parts(parts)) = &self.content else { return None };
+        let kinds = parts.iter().filter(|part| part.text.is_none());
+        kinds.map(|part| part.kind.as_deref().unwrap_or_default()).find(|kind| *kind != "text")
+    }
+}
+
+impl ResponseFormat {
+    /// The schema that an answer in this form fits; nothing for a text.
+    fn schema(&self) -> Result<Option<Box<RawValue>>, Failure> {
+        let given = self.json_schema.as_ref().and_then(|format| format.schema.clone());
+        match (self.kind.as_deref(), given) {
+            (Some("text"), _) | (None, None) => Ok(None),
+            (Some("json_object"), _) => Ok(Some(write(&json!({"type": "object"})))),
+            (Some("json_schema") | None, Some(schema)) => Ok(Some(schema)),
+            (Some("json_schema"), None) => Err(Failure::request("response_format has no schema")),
+            (Some(other), _) => Err(Failure::request(format!(
+                "response_format must be of the type text, json_object or json_schema, not {other:?}"
+            ))),
+        }
+    }
 }
 
 impl Request {
@@ -102,9 +134,13 @@ impl Request {
         self.check()?;
         let last = self.messages.last().filter(|message| message.role == "user");
         let last = last.ok_or_else(|| Failure::request("the last message must be of the user"))?;
+        if let Some(kind) = last.other_than_text() {
+            let message = format!("the last message has a part of the type {kind:?}");
+            return Err(Failure::request(message).hint("only parts of the type \"text\" are read"));
+        }
         let text = last.text();
         let turns = turns(&self.messages[..self.messages.len() - 1]);
-        let options = self.all_options();
+        let options = self.all_options()?;
         let Self { model, strategy, k, mode, filter, llm, conversation, .. } = self;
         let question = Question {
             question: text,
@@ -127,29 +163,30 @@ impl Request {
             return Err(Failure::request(format!("n must be 1, not {n}")));
         }
         // Whoever offers tools lets the model answer without them, unless a choice says that one must be called.
-        let may_answer = self
-            .tool_choice
-            .as_ref()
-            .is_none_or(|choice| choice.is_null() || choice == "auto" || choice == "none");
-        match &self.tools {
-            Some(tools) if !tools.is_empty() && !may_answer => Err(Failure::request(
-                "tools are not called",
-            )
-            .hint("leave out tool_choice; the strategy agent calls functions of the database")),
-            _ => Ok(()),
+        let must_call = |tools: &Option<Vec<IgnoredAny>>, choice: &Option<Value>| {
+            tools.as_ref().is_some_and(|tools| !tools.is_empty())
+                && choice.as_ref().is_some_and(|it| !it.is_null() && it != "auto" && it != "none")
+        };
+        if must_call(&self.tools, &self.tool_choice)
+            || must_call(&self.functions, &self.function_call)
+        {
+            let refused = Failure::request("tools are not called");
+            let hint = "leave out tool_choice; the strategy agent calls functions of the database";
+            return Err(refused.hint(hint));
         }
+        Ok(())
     }
 
     /// The options, with OpenAI's parameters among them that pg_rag has too, where the options do not say them.
-    fn all_options(&self) -> Options {
-        let schema = self.response_format.as_ref().and_then(|format| format.json_schema.as_ref());
+    fn all_options(&self) -> Result<Options, Failure> {
+        let schema = self.response_format.as_ref().map(ResponseFormat::schema).transpose()?;
         let said = [
             ("temperature", self.temperature.as_ref().map(write)),
             ("top_p", self.top_p.filter(|p| *p > 0.0).as_ref().map(write)),
             ("max_tokens", self.max_completion_tokens.or(self.max_tokens).as_ref().map(write)),
             ("frequency_penalty", self.frequency_penalty.as_ref().map(write)),
             ("presence_penalty", self.presence_penalty.as_ref().map(write)),
-            ("schema", schema.and_then(|schema| schema.schema.clone())),
+            ("schema", schema.flatten()),
         ];
         let mut options = self.options.clone();
         for (name, value) in said {
@@ -158,18 +195,19 @@ impl Request {
                 answer.entry(name.to_owned()).or_insert(value);
             });
         }
-        options
+        Ok(options)
     }
 }
 
 /// Questions with their answers. Messages of others than user and assistant are left out: in which words a language
-/// model is asked is a matter of the database's templates.
+/// model is asked is a matter of the database's templates. So are calls of tools, by which another server came to its answer.
 fn turns(messages: &[Message]) -> Vec<(String, String)> {
     let mut turns = Vec::new();
     let mut asked: Option<String> = None;
     for message in messages {
         match message.role.as_str() {
             "user" => asked = Some(message.text()),
+            "assistant" if !message.tool_calls.is_empty() => {}
             "assistant" => turns.extend(asked.take().map(|asked| (asked, message.text()))),
             _ => {}
         }

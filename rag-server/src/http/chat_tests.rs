@@ -24,6 +24,69 @@ fn the_last_message_is_the_question() {
 }
 
 #[test]
+fn instructions_and_calls_of_tools_are_no_turns() {
+    let called =
+        json!([{"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}}]);
+    let request = request(json!({
+        "model": "docs",
+        "messages": [
+            {"role": "developer", "content": "Be kind."},
+            {"role": "user", "content": "What is it?", "name": "somebody"},
+            {"role": "assistant", "content": null, "tool_calls": called},
+            {"role": "tool", "tool_call_id": "c1", "content": "42"},
+            {"role": "assistant", "content": "It is 42.", "tool_calls": null, "refusal": null},
+            {"role": "system", "content": "Be brief."},
+            {"role": "user", "content": "Why?"},
+        ],
+    }));
+    let (question, turns) = request.question().unwrap();
+    assert_eq!(question.question, "Why?");
+    assert_eq!(turns, [("What is it?".to_owned(), "It is 42.".to_owned())]);
+}
+
+#[test]
+fn what_is_no_text_is_not_passed_over_in_a_question() {
+    let image = json!({"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}});
+    let text = json!({"type": "text", "text": "What is this?"});
+    let of = |asked: Value| {
+        let before = json!({"role": "user", "content": [image, text]});
+        let answer =
+            json!({"role": "assistant", "content": [{"type": "refusal", "refusal": "No."}]});
+        let asked = json!({"role": "user", "content": asked});
+        request(json!({"model": "docs", "messages": [before, answer, asked]})).question()
+    };
+    let refused = of(json!([text, image])).unwrap_err();
+    assert_eq!(refused.message, "the last message has a part of the type \"image_url\"");
+    assert_eq!(refused.status, 400);
+    let (question, turns) = of(json!([text, {"text": "Tell me."}])).unwrap();
+    assert_eq!(question.question, "What is this?\nTell me.");
+    assert_eq!(turns, [("What is this?".to_owned(), String::new())]);
+}
+
+#[test]
+fn a_form_of_the_answer_is_a_schema_or_refused() {
+    let check = |format: Value, expected: Result<Value, &str>| {
+        let request = request(json!({"model": "docs", "messages": [], "response_format": format}));
+        match (request.all_options(), expected) {
+            (Ok(options), Ok(expected)) => {
+                let options = serde_json::to_value(options).unwrap();
+                assert_eq!(options.pointer("/answer/schema").unwrap_or(&Value::Null), &expected);
+            }
+            (Err(failure), Err(part)) => assert!(failure.message.contains(part), "{failure:?}"),
+            (found, expected) => panic!("{format}: {found:?} and not {expected:?}"),
+        }
+    };
+    let list = json!({"type": "array"});
+    check(json!({"type": "text"}), Ok(Value::Null));
+    check(json!({}), Ok(Value::Null));
+    check(json!({"type": "json_object"}), Ok(json!({"type": "object"})));
+    check(json!({"type": "json_schema", "json_schema": {"name": "a", "schema": list}}), Ok(list));
+    check(json!({"type": "json_schema", "json_schema": {"name": "a"}}), Err("has no schema"));
+    check(json!({"type": "json_schema"}), Err("has no schema"));
+    check(json!({"type": "grammar"}), Err("not \"grammar\""));
+}
+
+#[test]
 fn without_a_question_there_is_no_answer() {
     let no_messages = request(json!({"model": "docs", "messages": []}));
     assert_eq!(no_messages.question().unwrap_err().status, 400);
@@ -39,7 +102,7 @@ fn parameters_become_options_unless_these_say_otherwise() {
         "response_format": {"type": "json_schema", "json_schema": {"name": "x", "schema": {"type": "object"}}},
         "options": {"answer": {"temperature": 0.9}, "k": 3},
     }));
-    let options = serde_json::to_value(request.all_options()).unwrap();
+    let options = serde_json::to_value(request.all_options().unwrap()).unwrap();
     let expected = json!({"answer": {"temperature": 0.9, "max_tokens": 50, "schema": {"type": "object"}}, "k": 3});
     assert_eq!(options, expected);
 }
@@ -52,7 +115,7 @@ fn null_is_what_is_left_out() {
     }));
     assert!(!request.stream && !request.stream_options.as_ref().unwrap().include_usage);
     assert!(request.filter.is_none() && request.check().is_ok());
-    assert_eq!(serde_json::to_value(request.all_options()).unwrap(), json!({}));
+    assert_eq!(serde_json::to_value(request.all_options().unwrap()).unwrap(), json!({}));
 }
 
 #[test]
@@ -73,7 +136,22 @@ fn what_cannot_be_done_is_refused() {
     check("tool_choice", json!("none"), "");
     check("tool_choice", json!("required"), "tools");
     check("tool_choice", json!({"type": "function", "function": {"name": "f"}}), "tools");
+    check("functions", json!([{"name": "f"}]), "");
     check("stop", json!(["\n"]), "");
+}
+
+#[test]
+fn a_function_that_must_be_called_is_a_tool_that_must_be() {
+    let check = |call: Value, may_answer: bool| {
+        let request = request(json!({
+            "model": "docs", "messages": [{"role": "user", "content": "a"}],
+            "functions": [{"name": "f"}], "function_call": call,
+        }));
+        assert_eq!(request.question().is_ok(), may_answer, "{call}");
+    };
+    check(json!(null), true);
+    check(json!("auto"), true);
+    check(json!({"name": "f"}), false);
 }
 
 #[test]

@@ -11,7 +11,7 @@ use tokio_postgres::types::Type;
 
 use super::Caller;
 use super::request::JsonBody;
-use crate::database::Lease;
+use crate::database::{Lease, Parameter};
 use crate::failure::Failure;
 use crate::members::or_default;
 
@@ -73,22 +73,46 @@ fn texts(input: Value) -> Result<Vec<String>, Failure> {
     Ok(texts)
 }
 
-/// Refuses another number of dimensions than the model has: vectors are not shortened.
-fn check_dimensions(wanted: Option<usize>, vector: &[f32]) -> Result<(), Failure> {
-    match wanted {
-        Some(wanted) if wanted != vector.len() => {
-            let message =
-                format!("dimensions must be {}, as the model has, not {wanted}", vector.len());
-            Err(Failure::request(message).hint("leave dimensions out, or name another model"))
+/// How texts become vectors.
+struct TextEmbedding {
+    model: Option<String>,
+    kind: String,
+}
+
+impl TextEmbedding {
+    async fn vectors(&self, lease: &mut Lease, texts: &[String]) -> Result<Vec<Vec<f32>>, Failure> {
+        let sql = include_str!("../../sql/embed.sql");
+        let parameters: [Parameter<'_>; 3] =
+            [(&texts, Type::TEXT_ARRAY), (&self.model, Type::TEXT), (&self.kind, Type::TEXT)];
+        Ok(lease.rows(sql, &parameters).await?.iter().map(|row| row.get(0)).collect())
+    }
+
+    /// The name of the model, and how many numbers its vectors have; nothing where there is no such model. The session knows
+    /// which one is meant where none is named once it has embedded.
+    async fn model(&self, lease: &mut Lease) -> Result<Option<(String, Option<i32>)>, Failure> {
+        let sql = include_str!("../../sql/embedding_model.sql");
+        let rows = lease.rows(sql, &[(&self.model, Type::TEXT)]).await?;
+        Ok(rows.first().map(|row| (row.get(0), row.get(1))))
+    }
+
+    /// Refuses another number of dimensions than the model has, before texts are embedded in vain.
+    async fn check_dimensions(&self, lease: &mut Lease, wanted: usize) -> Result<(), Failure> {
+        // That there is no such model is told here, too.
+        self.vectors(lease, &[]).await?;
+        match self.model(lease).await? {
+            Some((_, Some(dimension))) => check_dimensions(wanted, dimension),
+            _ => Ok(()),
         }
-        _ => Ok(()),
     }
 }
 
-/// What embeds where no model is named. The session knows the setting once something was embedded.
-async fn default_model(lease: &mut Lease) -> Result<String, Failure> {
-    let rows = lease.rows(include_str!("../../sql/embedding_model.sql"), &[]).await?;
-    Ok(rows.first().map(|row| row.get(0)).unwrap_or_default())
+/// Refuses another number of dimensions than the model has: vectors are not shortened.
+fn check_dimensions(wanted: usize, dimension: i32) -> Result<(), Failure> {
+    if usize::try_from(dimension).is_ok_and(|dimension| dimension == wanted) {
+        return Ok(());
+    }
+    let message = format!("dimensions must be {dimension}, as the model has, not {wanted}");
+    Err(Failure::request(message).hint("leave dimensions out, or name another model"))
 }
 
 /// Embeds texts.
@@ -98,18 +122,18 @@ pub async fn embed(
 ) -> Result<Json<Value>, Failure> {
     let Request { model, input, encoding_format, dimensions, kind } = request;
     let texts = texts(input)?;
-    let kind = kind.as_deref().unwrap_or("passage");
+    let embedding = TextEmbedding {
+        model: model.filter(|model| !model.is_empty()),
+        kind: kind.unwrap_or_else(|| "passage".to_owned()),
+    };
     let mut lease = caller.database.lease().await?;
-    let model = model.filter(|model| !model.is_empty());
-    let sql = include_str!("../../sql/embed.sql");
-    let rows = lease
-        .rows(sql, &[(&texts, Type::TEXT_ARRAY), (&model, Type::TEXT), (&kind, Type::TEXT)])
-        .await?;
-    let vectors: Vec<Vec<f32>> = rows.iter().map(|row| row.get(0)).collect();
-    vectors.iter().try_for_each(|vector| check_dimensions(dimensions, vector))?;
-    let model = match model {
-        Some(model) => model,
-        None => default_model(&mut lease).await?,
+    if let Some(wanted) = dimensions {
+        embedding.check_dimensions(&mut lease, wanted).await?;
+    }
+    let vectors = embedding.vectors(&mut lease, &texts).await?;
+    let model = match &embedding.model {
+        Some(model) => model.clone(),
+        None => embedding.model(&mut lease).await?.map(|(name, _)| name).unwrap_or_default(),
     };
     let data: Vec<_> = vectors
         .iter()
@@ -150,9 +174,8 @@ mod tests {
 
     #[test]
     fn vectors_are_not_shortened() {
-        assert!(check_dimensions(None, &[0.0; 3]).is_ok());
-        assert!(check_dimensions(Some(3), &[0.0; 3]).is_ok());
-        let refused = check_dimensions(Some(2), &[0.0; 3]).unwrap_err();
+        assert!(check_dimensions(3, 3).is_ok());
+        let refused = check_dimensions(2, 3).unwrap_err();
         assert_eq!((refused.status.as_u16(), refused.message.contains("must be 3")), (400, true));
     }
 

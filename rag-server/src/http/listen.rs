@@ -1,4 +1,4 @@
-//! Connections of clients: how many there are, and how long they may take to ask.
+//! Connections of clients: how many there are, and how long they may take to ask and to read.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,10 +11,16 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
+use super::slow_reader::ReadInTime;
+
 /// Most connections that are open at the same time; more wait to be accepted.
 const MOST_CONNECTIONS: u32 = 2048;
 /// How long a client may take to send the head of a request, and how long a connection is kept on which none comes.
 const HEAD: Duration = Duration::from_secs(10);
+/// Most bytes of the head of a request: all connections together do not take much memory before they say who they are.
+const LARGEST_HEAD: usize = 64 << 10;
+/// How long a client may leave unread what it has asked for.
+const UNREAD: Duration = Duration::from_secs(120);
 /// How long nothing is accepted when the system has no room for another connection.
 const BREATH: Duration = Duration::from_millis(100);
 
@@ -52,7 +58,8 @@ async fn answer(stream: TcpStream, router: Router, stop: CancellationToken) {
     // Pieces of an answer are small, and are not to wait for each other.
     let _ = stream.set_nodelay(true);
     let mut builder = Builder::new(TokioExecutor::new()).http1_only();
-    builder.http1().timer(TokioTimer::new()).header_read_timeout(HEAD);
+    builder.http1().timer(TokioTimer::new()).header_read_timeout(HEAD).max_buf_size(LARGEST_HEAD);
+    let stream = ReadInTime::new(stream, UNREAD);
     let service = TowerToHyperService::new(router);
     let mut connection = std::pin::pin!(builder.serve_connection(TokioIo::new(stream), service));
     // What breaks a connection is the client's affair.

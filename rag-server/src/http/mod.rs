@@ -11,6 +11,7 @@ mod health;
 mod listen;
 mod page;
 mod request;
+mod slow_reader;
 
 use std::collections::HashMap;
 use std::sync::Arc;

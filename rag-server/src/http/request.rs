@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::extract::{FromRequest, Request, State};
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::Response;
 use futures_util::StreamExt;
@@ -14,6 +14,7 @@ use tokio::time::timeout;
 
 use super::Server;
 use crate::failure::Failure;
+use crate::mcp;
 
 /// How much of what is too large is read and thrown away, so that a client that sends all of it first is there to
 /// read the answer.
@@ -51,14 +52,17 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Failure> {
         .map_err(|error| Failure::request(format!("the body cannot be read: {error}")))
 }
 
-/// Has a request answered only when its body is there, in time and not too large.
+/// Has a request of MCP answered only when its body is there, in time and not too large, and its filter as a text, so that
+/// numbers in it keep their digits.
 pub async fn read_first(
     State(server): State<Arc<Server>>,
     request: Request,
     next: Next,
 ) -> Result<Response, Failure> {
-    let (head, body) = request.into_parts();
+    let (mut head, body) = request.into_parts();
     let bytes = read_in_time(body, server.max_request).await?;
+    let bytes = mcp::with_filter_as_text(&bytes).unwrap_or(bytes);
+    head.headers.insert(header::CONTENT_LENGTH, HeaderValue::from(bytes.len()));
     Ok(next.run(Request::from_parts(head, Body::from(bytes))).await)
 }
 

@@ -1,4 +1,5 @@
-//! Addresses of pipelines and documents: `rag://pipeline` and `rag://pipeline/key`.
+//! Addresses of pipelines and documents: `rag://pipeline` and `rag://pipeline/key`. A key may be empty, so the slash is what
+//! tells `rag://pipeline/`, a document, from its pipeline.
 
 use std::fmt;
 
@@ -89,8 +90,27 @@ mod tests {
         check("docs", "2", "rag://docs/2");
         check("a/b", "x/y z%", "rag://a%2Fb/x%2Fy%20z%25");
         check("größe", "{\"a\": 1}", "rag://gr%C3%B6%C3%9Fe/%7B%22a%22%3A%201%7D");
+        check("docs", "..", "rag://docs/..");
+        check("docs", "a/../b", "rag://docs/a%2F..%2Fb");
+        check("docs", "/", "rag://docs/%2F");
+        check("docs", "%2F", "rag://docs/%252F");
+        check("docs", "a+b?c#d&e", "rag://docs/a%2Bb%3Fc%23d%26e");
+        check("東京", "№ 1\n", "rag://%E6%9D%B1%E4%BA%AC/%E2%84%96%201%0A");
         check("docs", "", "rag://docs/");
-        assert_eq!(Address::parse("rag://docs").unwrap(), Address::Pipeline("docs".to_owned()));
+        for (name, uri) in [("docs", "rag://docs"), ("a/b", "rag://a%2Fb"), ("..", "rag://..")] {
+            let address = Address::Pipeline(name.to_owned());
+            assert_eq!(address.to_string(), uri);
+            assert_eq!(Address::parse(uri).unwrap(), address);
+        }
+    }
+
+    #[test]
+    fn what_a_client_has_not_encoded_is_read_too() {
+        let read = |uri: &str| Address::parse(uri).unwrap();
+        let document = |key: &str| Address::Document("größe".to_owned(), key.to_owned());
+        assert_eq!(read("rag://größe/a/../b c"), document("a/../b c"));
+        assert_eq!(read("rag://gr%c3%b6%c3%9fe/%2e."), document(".."));
+        assert_eq!(read("rag://größe//"), document("/"));
     }
 
     #[test]

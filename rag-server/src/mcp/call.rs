@@ -6,22 +6,20 @@ use rmcp::model::JsonObject;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use tokio_postgres::types::{Json, Type};
+use tokio_postgres::types::Type;
 
 use super::address::Address;
+use super::arguments::read_filter;
 use super::compact::{Compact, DEFAULT_TOKENS, MOST_TOKENS, cost, cut, one_line};
 use crate::database::Lease;
 use crate::document::{self, Document, Stretch};
 use crate::failure::Failure;
-use crate::members::{AsWritten, write};
+use crate::members::AsWritten;
 use crate::pipelines;
 use crate::question::{self, History, Question};
 
 /// Strategies of answers that run statements which a language model writes, or functions that it chooses.
 const OF_SQL: [&str; 3] = ["sql", "combined", "agent"];
-
-/// 2 to the power of 63: from here on a floating point number may have been an integer, which has lost digits.
-const TOO_LARGE: f64 = 9_223_372_036_854_775_808.0;
 
 /// Runs a tool and returns its result as text. `offers_sql` says whether a language model may have SQL run.
 pub async fn call(
@@ -80,28 +78,6 @@ fn read_arguments<T: DeserializeOwned>(arguments: JsonObject) -> Result<T, Failu
         .map_err(|error| Failure::request(format!("the arguments cannot be read: {error}")))
 }
 
-/// A filter for the database. Arguments were read before they came here, which makes floating point numbers of integers
-/// beyond 64 bits: these are refused.
-fn read_filter(filter: Option<Value>) -> Result<Option<AsWritten>, Failure> {
-    filter.as_ref().map_or(Ok(()), check_numbers)?;
-    Ok(filter.map(|filter| Json(write(&filter))))
-}
-
-fn check_numbers(value: &Value) -> Result<(), Failure> {
-    match value {
-        Value::Number(number) if number.is_f64() => {
-            if number.as_f64().is_some_and(|number| number.abs() < TOO_LARGE) {
-                return Ok(());
-            }
-            let message = format!("the filter has a number of more than 64 bits, about {number}");
-            Err(Failure::request(message).hint("write it as a string"))
-        }
-        Value::Array(values) => values.iter().try_for_each(check_numbers),
-        Value::Object(members) => members.values().try_for_each(check_numbers),
-        _ => Ok(()),
-    }
-}
-
 /// The tokens that a call may have.
 fn room(said: Option<usize>) -> usize {
     said.unwrap_or(DEFAULT_TOKENS).clamp(50, MOST_TOKENS)
@@ -130,13 +106,13 @@ struct Search {
     pipeline: Option<String>,
     k: Option<i32>,
     mode: Option<String>,
-    filter: Option<Value>,
+    #[serde(default, deserialize_with = "read_filter")]
+    filter: Option<AsWritten>,
     max_tokens: Option<usize>,
 }
 
 async fn search(lease: &mut Lease, arguments: Search) -> Result<String, Failure> {
     let Search { query, pipeline, k, mode, filter, max_tokens } = arguments;
-    let filter = read_filter(filter)?;
     let rows = lease
         .rows(
             include_str!("../../sql/retrieve.sql"),
@@ -224,7 +200,8 @@ struct Ask {
     pipeline: Option<String>,
     k: Option<i32>,
     strategy: Option<String>,
-    filter: Option<Value>,
+    #[serde(default, deserialize_with = "read_filter")]
+    filter: Option<AsWritten>,
     max_tokens: Option<usize>,
 }
 
@@ -243,7 +220,6 @@ fn check_strategy(strategy: Option<&str>, offers_sql: bool) -> Result<(), Failur
 
 async fn ask(lease: &mut Lease, arguments: Ask) -> Result<String, Failure> {
     let Ask { question, pipeline, k, strategy, filter, max_tokens } = arguments;
-    let filter = read_filter(filter)?;
     let question = Question { question, pipeline, k, strategy, filter, ..Question::default() };
     let details = question::answer(lease, question, &History::Unkept).await?;
     Ok(answered(&details, room(max_tokens)))

@@ -86,18 +86,6 @@ fn a_row_is_cited_by_relation_and_key() {
 }
 
 #[test]
-fn a_number_that_has_lost_digits_is_not_looked_for() {
-    let check = |filter: Value, is_exact: bool| {
-        assert_eq!(read_filter(Some(filter.clone())).is_ok(), is_exact, "{filter}");
-    };
-    check(json!({"id": u64::MAX, "n": i64::MIN, "price": 0.1, "lang": ["en", null]}), true);
-    check(json!({"id": 89_490_200_001_234_570_000_f64}), false);
-    check(json!({"or": [{"id": {"gte": -1e20}}]}), false);
-    check(json!({"id": "89490200001234567890"}), true);
-    assert!(read_filter(None).unwrap().is_none());
-}
-
-#[test]
 fn a_model_has_no_sql_run_by_a_strategy() {
     for strategy in OF_SQL {
         let refused = check_strategy(Some(strategy), false).unwrap_err();

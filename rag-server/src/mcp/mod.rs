@@ -1,10 +1,12 @@
 //! What does a language model's program get that speaks the Model Context Protocol?
 //!
 //! In: calls of tools and readings of resources, over standard input or HTTP. Out: compact texts that say whether
-//! something was left out. `tools.rs` says which tools there are, `call.rs` runs them, `compact.rs` keeps them short,
-//! and `address.rs` reads and writes the addresses of documents.
+//! something was left out. `tools.rs` says which tools there are, `arguments.rs` keeps what they are given as it was
+//! written, `call.rs` runs them, `compact.rs` keeps them short, and `address.rs` reads and writes the addresses of
+//! documents.
 
 mod address;
+mod arguments;
 mod call;
 mod compact;
 mod tools;
@@ -12,7 +14,6 @@ mod tools;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
-use axum::http::StatusCode;
 use axum::http::request::Parts;
 use futures_util::FutureExt;
 use rmcp::model::{
@@ -34,6 +35,7 @@ use crate::failure::Failure;
 use crate::http::Caller;
 use crate::pipelines;
 use address::Address;
+pub use arguments::with_filter_as_text;
 
 /// What a client's model is told about this server.
 const INSTRUCTIONS: &str = "Documents of a PostgreSQL database, as far as your role may read them. list_sources says \
@@ -125,7 +127,10 @@ impl ServerHandler for McpServer {
         _context: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
         let template = ResourceTemplate::new("rag://{pipeline}/{key}", "document")
-            .with_description("the text of one row of a pipeline, by its key")
+            .with_description(
+                "the text of one row of a pipeline, by its key, which may be empty: rag://pipeline/; without \
+                 the slash it is the pipeline itself",
+            )
             .with_mime_type("text/plain");
         Ok(ListResourceTemplatesResult::with_all_items(vec![template]))
     }
@@ -178,10 +183,7 @@ async fn unless_cancelled<T>(
     tokio::select! {
         () = cancelled.cancelled() => Err(ErrorData::internal_error("cancelled", None)),
         // What it had in hand is dropped with it.
-        done = AssertUnwindSafe(asked).catch_unwind() => Ok(done.unwrap_or_else(|_| {
-            let status = StatusCode::INTERNAL_SERVER_ERROR;
-            Err(Failure::new(status, "internal", "rag-server has failed, its log says why"))
-        })),
+        done = AssertUnwindSafe(asked).catch_unwind() => Ok(done.unwrap_or_else(|_| Err(Failure::defect()))),
     }
 }
 
@@ -200,8 +202,9 @@ pub async fn serve_stdio(config: &Config, stop: CancellationToken) -> Result<(),
     let database = Database::new(config.database.clone(), config.connections, config.timeout);
     tokio::spawn(database::close_idle(vec![Arc::clone(&database)]));
     let server = McpServer { database: Some(Arc::clone(&database)), offers_sql: config.sql };
+    let (input, output) = rmcp::transport::stdio();
     let serving = server
-        .serve_with_ct(rmcp::transport::stdio(), stop.clone())
+        .serve_with_ct((arguments::with_filters_as_texts(input), output), stop.clone())
         .await
         .map_err(|error| format!("the client did not begin as MCP wants it: {error}"))?;
     let ended = serving.waiting().await.map_err(|error| error.to_string());
@@ -215,7 +218,8 @@ pub fn http_service(config: &Config) -> StreamableHttpService<McpServer, NeverSe
     let options = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(false)
         .with_json_response(true)
-        .with_max_request_body_bytes(config.max_request)
+        // What came was measured before a filter became a text, in which a quotation mark has two bytes.
+        .with_max_request_body_bytes(2 * config.max_request + 64)
         // Host and origin are looked at before, as for all paths.
         .disable_allowed_hosts();
     StreamableHttpService::new(move || Ok(server.clone()), Arc::default(), options)

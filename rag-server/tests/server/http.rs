@@ -203,8 +203,27 @@ fn texts_become_vectors() {
     assert_eq!(server.post("/v1/embeddings", &whole).status, 200);
     let shortened = server.post("/v1/embeddings", &json!({"input": "one", "dimensions": 64}));
     assert_eq!(shortened.status, 400, "{shortened:?}");
+    assert!(shortened.body.contains("dimensions must be 384"), "{shortened:?}");
+    let unknown = json!({"input": "a", "model": "no-model", "dimensions": 64});
+    assert_eq!(server.post("/v1/embeddings", &unknown).status, 404);
     let unknown = server.post("/v1/embeddings", &json!({"input": "a", "model": "no-model"}));
     assert_eq!((unknown.status, &unknown.json()["error"]["sqlstate"]), (404, &json!("42704")));
+}
+
+/// A text that cannot be sent to the database is not: what is wrong with the request is known before.
+#[test]
+fn nothing_is_embedded_for_vectors_of_another_length() {
+    let Some(server) = Server::start(&[]) else { return };
+    for model in [Value::Null, json!("all-minilm-l6-v2"), Value::Null] {
+        let embed = |dimensions: Value| {
+            let body = json!({"input": "a\u{0}", "model": model, "dimensions": dimensions});
+            let refused = server.post("/v1/embeddings", &body);
+            assert_eq!(refused.status, 400, "{refused:?}");
+            refused.json()["error"]["message"].as_str().unwrap().to_owned()
+        };
+        assert_eq!(embed(json!(64)), "dimensions must be 384, as the model has, not 64");
+        assert!(!embed(json!(384)).contains("dimensions"));
+    }
 }
 
 #[test]

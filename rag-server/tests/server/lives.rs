@@ -42,7 +42,10 @@ fn a_statement_ends_with_who_waits_for_it() {
     let slow =
         |token| json!({"question": "Who is slow?", "pipeline": "slow", "options": {"k": token}});
     let chat = json!({"model": "slow", "messages": [{"role": "user", "content": "Who is slow?"}]});
-    for (path, body) in [("/ask", slow(1)), ("/v1/chat/completions", chat)] {
+    let tool =
+        json!({"name": "ask", "arguments": {"question": "Who is slow?", "pipeline": "slow"}});
+    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": tool});
+    for (path, body) in [("/ask", slow(1)), ("/v1/chat/completions", chat), ("/mcp", call)] {
         let client = send(&server.address, Some(READER), path, Some(&body.to_string()));
         until_running(1);
         drop(client);
@@ -147,6 +150,28 @@ fn pages_of_other_sites_are_refused() {
     check("Host: localhost:8080", 200);
     check("Host: localhost:8080\r\nOrigin: http://localhost:8080", 200);
     check("Host: localhost:8080\r\nOrigin: https://evil.example", 403);
+    check("Host: localhost:8080\r\nOrigin: https://évil.example", 403);
+    check(&format!("Host: {}", server.address), 200);
+    check("Host: 127.1.2.3:8080", 200);
+    check("Host: 127.0.0.1.evil.example:8080", 403);
+    // MCP wants that of its servers, too.
+    let call = |origin: &str| {
+        let mut stream = std::net::TcpStream::connect(&server.address).unwrap();
+        let head = format!("POST /mcp HTTP/1.1\r\nHost: {}\r\nOrigin: {origin}", server.address);
+        let kinds = "Content-Type: application/json\r\nAccept: application/json, text/event-stream";
+        let body = r#"{"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}"#;
+        let length = body.len();
+        let request = format!(
+            "{head}\r\n{kinds}\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{body}"
+        );
+        std::io::Write::write_all(&mut stream, request.as_bytes()).unwrap();
+        let mut response = String::new();
+        stream.read_to_string(&mut response).unwrap();
+        response.split(' ').nth(1).unwrap().to_owned()
+    };
+    assert_eq!(call(&format!("http://{}", server.address)), "200");
+    assert_eq!(call("https://evil.example"), "403");
+    assert_eq!(call("null"), "403");
     check("Host: evil.example:8080", 403);
 }
 
@@ -166,6 +191,28 @@ fn a_client_that_does_not_ask_is_not_kept() {
     let began = Instant::now();
     assert!(server.terminate());
     assert!(began.elapsed() < Duration::from_secs(9), "{:?}", began.elapsed());
+}
+
+#[test]
+fn a_head_without_end_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let url = format!("host={} dbname=nothing user=nobody", folder.path().display());
+    let server = Server::of(&url, false, &[]);
+    let asked = |length: usize| {
+        let mut stream = std::net::TcpStream::connect(&server.address).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let more = "x".repeat(length);
+        let head = format!("GET / HTTP/1.1\r\nHost: {}\r\nMore: {more}\r\n", server.address);
+        // The server may close the connection while it is still being told.
+        let _ = std::io::Write::write_all(&mut stream, head.as_bytes());
+        let _ = std::io::Write::write_all(&mut stream, b"Connection: close\r\n\r\n");
+        let mut response = Vec::new();
+        let _ = stream.read_to_end(&mut response);
+        response.starts_with(b"HTTP/1.1 200")
+    };
+    assert!(asked(30 << 10));
+    assert!(!asked(200 << 10));
+    assert!(asked(0), "others are answered");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::support::{READER, STRANGER, Server, among_others, reader_url};
+use crate::support::{READER, STRANGER, Server, among_others, reader_url, request};
 
 fn call(id: u32, method: &str, params: Value) -> Value {
     json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params})
@@ -95,6 +95,58 @@ fn tools_read_as_the_role_of_the_token() {
 }
 
 #[test]
+fn the_schema_is_what_the_role_may_read() {
+    let Some(server) = Server::start(&[]) else { return };
+    let schema = |arguments: Value| called(&server, READER, "schema", arguments).0;
+    let wages = "wages -- what people earn\n  id integer\n  person text -- who\ntruncated: false";
+    assert_eq!(schema(json!({"tables": ["wages"]})), wages);
+    for hidden in ["secrets", "docs_rag_chunks", "docs_rag_content", "pg_class", "rag.pipeline"] {
+        let said = schema(json!({"tables": [hidden, "wages"]}));
+        let expected = format!("not found, or not readable: {hidden}\n{wages}");
+        assert_eq!(said, expected);
+    }
+    let all = schema(json!({"max_tokens": 20_000}));
+    let relations: Vec<_> = all.lines().filter(|line| !line.starts_with("  ")).collect();
+    for relation in ["\"My Täble\"", "docs -- what customers ask", "wages -- what people earn"] {
+        assert!(relations.contains(&relation), "{relation}: {all}");
+    }
+    assert!(relations.iter().any(|relation| relation.starts_with("docs_rag")), "{all}");
+    let is_hidden = |relation: &&str| relation.split(' ').next() == Some("docs_rag_chunks");
+    assert!(!relations.iter().any(is_hidden), "{all}");
+    assert!(all.contains("\n  secret boolean\n") && !all.contains("amount"), "{all}");
+    let nothing = called(&server, STRANGER, "schema", json!({})).0;
+    assert_eq!(nothing, "truncated: false");
+}
+
+/// Filters with numbers that programs have no room for, each wrong in a way that its error repeats it.
+const EXACT: [&str; 3] =
+    ["12345678901234567890.123", "0.1000000000000000055", "89490200001234567890"];
+
+/// A call of `search` with such a number in its filter, as JSON.
+fn exact(number: &str) -> String {
+    let filter = r#"{"lang": {"between": 1.5}}"#;
+    let arguments = json!({"query": "invoices", "pipeline": "docs", "filter": "here"});
+    let call = tool("search", arguments).to_string();
+    call.replace("\"here\"", &filter.replace("1.5", number))
+}
+
+#[test]
+fn a_filter_over_http_keeps_the_digits_of_its_numbers() {
+    let Some(server) = Server::start(&[]) else { return };
+    for number in EXACT {
+        let response = request(&server.address, Some(READER), "/mcp", Some(&exact(number)));
+        let text = response.json()["result"]["content"][0]["text"].to_string();
+        assert!(text.contains(number) && text.contains("wants a list"), "{text}");
+    }
+    // As large as a request may be, and larger where its filter is a text.
+    let quotes = r#"\""#.repeat((1 << 20) / 2 - 200);
+    let large = exact("0").replace(r#"{"between": 0}"#, &format!("\"{quotes}\""));
+    let response = request(&server.address, Some(READER), "/mcp", Some(&large));
+    assert_eq!(response.status, 200, "{}", response.head);
+    assert!(response.json()["result"].is_object(), "{}", response.body);
+}
+
+#[test]
 fn sql_is_a_tool_only_where_it_is_offered() {
     let Some(server) = Server::start(&[]) else { return };
     let refused = server.post("/mcp", &tool("sql", json!({"query": "SELECT 1"}))).json();
@@ -161,6 +213,35 @@ fn documents_are_resources() {
         read("rag://docs/3")["error"]["message"].as_str().unwrap().contains("no text of a row")
     );
     assert!(read("http://docs/3")["error"].is_object());
+    let templates = server.post("/mcp", &call(2, "resources/templates/list", json!({}))).json();
+    let template = &templates["result"]["resourceTemplates"][0];
+    assert_eq!(template["uriTemplate"], "rag://{pipeline}/{key}");
+    assert!(template["description"].as_str().unwrap().contains("rag://pipeline/;"), "{template}");
+}
+
+#[test]
+fn a_document_of_any_key_has_an_address() {
+    let Some(server) = Server::start(&[]) else { return };
+    let all =
+        json!({"query": "stamps, bridges, ferries and umbrellas", "pipeline": "pages", "k": 10});
+    let (found, _) = called(&server, READER, "search", all);
+    let read = |uri: &str| {
+        let read = server.post("/mcp", &call(3, "resources/read", json!({"uri": uri}))).json();
+        assert_eq!(read["result"]["contents"][0]["uri"], uri, "{read}");
+        read["result"]["contents"][0]["text"].as_str().unwrap().to_owned()
+    };
+    for (uri, text) in [
+        ("rag://pages/", "Letters without a stamp go back."),
+        ("rag://pages/a%2Fb", "Bridges close at night."),
+        ("rag://pages/..", "Ferries leave at noon."),
+        ("rag://pages/%C3%BC%20%25", "Umbrellas are lent."),
+    ] {
+        assert!(found.contains(&format!("\n{uri}\t0\t\t{text}")), "{uri}: {found}");
+        let whole = format!("{text}\ntruncated: false");
+        assert_eq!(called(&server, READER, "open", json!({"uri": uri})), (whole.clone(), false));
+        assert_eq!(read(uri), whole);
+    }
+    assert!(read("rag://pages").starts_with("pipeline: pages\n"));
 }
 
 #[test]
@@ -185,6 +266,11 @@ fn a_program_speaks_over_standard_input() {
     let text = found["result"]["content"][0]["text"].as_str().unwrap();
     assert!(text.contains("rag://docs/1"), "{found}");
     assert!(text.contains("truncated: "), "{found}");
+    for number in EXACT {
+        writeln!(input, "{}", exact(number)).unwrap();
+        let said = hear()["result"]["content"][0]["text"].to_string();
+        assert!(said.contains(number) && said.contains("wants a list"), "{said}");
+    }
     // A client that leaves ends it.
     drop(input);
     assert!(child.wait().unwrap().success());

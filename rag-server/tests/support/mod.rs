@@ -43,12 +43,18 @@ const SETUP: &str = "
     SELECT rag_create_pipeline('slow', 'body', refresh => 'sync');
     CREATE DOMAIN short_code AS varchar(3);
     CREATE TABLE pages (code short_code PRIMARY KEY, body text NOT NULL);
-    INSERT INTO pages VALUES ('abc', 'Parcels are weighed.'), ('', 'Letters without a stamp go back.');
+    INSERT INTO pages VALUES ('abc', 'Parcels are weighed.'), ('', 'Letters without a stamp go back.'),
+        ('a/b', 'Bridges close at night.'), ('..', 'Ferries leave at noon.'), ('ü %', 'Umbrellas are lent.');
     CREATE TABLE places (region varchar, code short_code, body text NOT NULL, PRIMARY KEY (region, code));
     INSERT INTO places VALUES ('north', 'abc', 'Snow falls in May.'), ('south', 'abc', 'Figs grow here.');
     GRANT SELECT ON pages, places TO rag_server_reader;
     CREATE TABLE \"My Täble\" (id integer PRIMARY KEY);
     GRANT SELECT ON \"My Täble\" TO rag_server_reader;
+    CREATE TABLE wages (id integer PRIMARY KEY, person text, amount numeric(9, 2));
+    COMMENT ON TABLE wages IS 'what people earn';
+    COMMENT ON COLUMN wages.person IS 'who';
+    GRANT SELECT (person, id) ON wages TO rag_server_reader;
+    CREATE TABLE secrets (id integer PRIMARY KEY);
     SELECT rag_create_pipeline('pages', 'body', refresh => 'sync');
     SELECT rag_create_pipeline('places', 'body', refresh => 'sync');
     GRANT EXECUTE ON FUNCTION rag_sql_run TO rag_server_reader;

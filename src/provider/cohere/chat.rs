@@ -13,6 +13,7 @@
 use serde_json::{Value, json};
 
 use super::DIALECT;
+use crate::exact;
 use crate::protocol::RequestedCall;
 use crate::provider::chat::{self, ChatProtocol, ChatQuestion, Heard, translated};
 use crate::provider::errors::CallPurpose;
@@ -120,6 +121,6 @@ fn end(reply: &Value, heard: &mut Heard) {
     }
     heard.count(reply, "/usage/tokens/input_tokens", "/usage/tokens/output_tokens");
     // A number that may be written with a point.
-    let cached = reply.pointer("/usage/cached_tokens").and_then(Value::as_f64);
+    let cached = reply.pointer("/usage/cached_tokens").and_then(|it| exact::rounded(it).as_f64());
     heard.cached(cached.filter(|tokens| *tokens >= 0.0).map(|tokens| tokens as u64));
 }

@@ -17,6 +17,7 @@
 use serde_json::{Map, Value, json};
 
 use super::DIALECT;
+use crate::exact;
 use crate::protocol::{OfferedTool, RequestedCall};
 use crate::provider::chat::{self, ChatProtocol, ChatQuestion, Heard, translated};
 use crate::provider::errors::CallPurpose;
@@ -124,7 +125,7 @@ fn calls(content: &Value) -> Vec<RequestedCall> {
     let call = |part: &Value| {
         let call = part.get("functionCall")?;
         let word = |name: &str| call.get(name).and_then(Value::as_str).unwrap_or_default();
-        let arguments = call.get("args").map_or_else(|| "{}".to_owned(), Value::to_string);
+        let arguments = call.get("args").map_or_else(|| "{}".to_owned(), exact::written);
         Some(RequestedCall { id: word("id").to_owned(), name: word("name").to_owned(), arguments })
     };
     let parts = content.get("parts").and_then(Value::as_array);

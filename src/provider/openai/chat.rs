@@ -20,6 +20,7 @@ use serde_json::{Value, json};
 
 use super::DIALECT;
 use crate::error::{Error, ErrorKind, Result};
+use crate::exact;
 use crate::protocol::{GenerateRequest, Generated, Message, RequestedCall, ToolReply, ToolUse};
 use crate::provider::call::HttpReply;
 use crate::provider::caller::{Caller, ProviderQuestion};
@@ -231,9 +232,11 @@ impl ProviderQuestion for ChatRequest<'_> {
     type Answer = Generated;
 
     fn encode(&self) -> Result<Vec<u8>> {
-        serde_json::to_vec(self).map_err(|error| {
+        let json = serde_json::to_string(self).map_err(|error| {
             Error::new(ErrorKind::Internal, format!("cannot encode a chat request: {error}"))
-        })
+        })?;
+        // Earlier replies go back with the numbers that came.
+        Ok(exact::unmarked(&json).into_owned().into_bytes())
     }
 
     /// Gives up the parameter that `reply` refuses, if there is another way. Each can be
@@ -267,7 +270,7 @@ impl ProviderQuestion for ChatRequest<'_> {
         reply: &HttpReply,
         teller: &ErrorFormatter<'_>,
     ) -> std::result::Result<Generated, CallError> {
-        let value: Value = teller.read(reply)?;
+        let value = teller.read_exact(reply)?;
         let Some(choice) = value.pointer("/choices/0") else {
             return Err(match error_message(&value) {
                 Some(said) => teller.reported(&said),
@@ -295,6 +298,7 @@ impl ProviderQuestion for ChatRequest<'_> {
             completion_tokens,
             attempts: 0,
             tools,
+            withheld: Default::default(),
         })
     }
 }

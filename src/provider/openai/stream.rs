@@ -77,6 +77,7 @@ impl EventReader for ChatReader {
             completion_tokens: self.completion_tokens,
             attempts: 0,
             tools: None,
+            withheld: Default::default(),
         })
     }
 

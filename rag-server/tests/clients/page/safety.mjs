@@ -111,6 +111,31 @@ test('an address in a text shows where it leads', async () => {
   await check('http://[1] and http://h:99999/', null);
 });
 
+test('an address in a text ends before what belongs to the sentence', async () => {
+  const page = await chat();
+  const address = 'https://a.example/b';
+  const check = async (text, expected = address) => {
+    const links = await page.evaluate(async source => {
+      const {show} = await import('/markdown.js');
+      const place = document.createElement('div');
+      show(place, source);
+      return [...place.querySelectorAll('a')].map(link => link.textContent);
+    }, text);
+    assert.deepEqual(links, [expected], text);
+  };
+  for (const sign of '。，、：；！？）」』】》〉〕］｝｡｣“”') await check(`詳細は${address}${sign}次`);
+  for (const [open, close] of ['（）', '「」', '『』', '【】', '()', '[]', '{}', '<>', '"']) {
+    await check(`見る${open}${address}${close || open}。`);
+    await check(`See ${open}${address}${close || open}.And`);
+  }
+  for (const end of ['.', '...', '?!', ',', ';', ':', '**', '؟', '[1]', '[1, 2].', ').', ']:']) await check(`See ${address}${end}`);
+  await check('https://a.example。', 'https://a.example');
+  await check('(https://en.example/Mill_(grinding)).', 'https://en.example/Mill_(grinding)');
+  await check('https://en.example/Mill_(grinding)', 'https://en.example/Mill_(grinding)');
+  await check('https://a.example/?a[]=1&b[x]=2', 'https://a.example/?a[]=1&b[x]=2');
+  await check('https://ja.example/東京・大阪、', 'https://ja.example/東京・大阪');
+});
+
 test('a text that grows is shown as one that is there at once', async () => {
   const page = await chat();
   const same = await page.evaluate(async text => {
@@ -127,7 +152,8 @@ test('a text that would take long is shown soon', async () => {
   const page = await chat();
   const many = 100_000;
   const parts = ['`', '*', '**a ', '[', '[a](', '> ', '- ', '|', '|a\n|-\n', 'http://', '<br', '\\', '``a`', '[1', ' ', '*a', '1. ',
-    'http://[', 'http://a]/', 'http://h:99999/', '[[1]](x', '# ', '- a\n  '];
+    'http://[', 'http://a]/', 'http://h:99999/', '[[1]](x', '# ', '- a\n  ', 'http://a(', 'http://a)', 'http://a。', 'http://a/[1,',
+    'http://a/.'];
   for (const part of parts) {
     const took = await page.evaluate(async text => {
       const {show} = await import('/markdown.js');
