@@ -128,6 +128,8 @@ pub enum ErrorKind {
     BudgetExceeded,
     /// ragd has hung during a call again and again, perhaps because of it.
     DaemonHung,
+    /// A model that ragd runs has computed something that is no result, be it for what it was asked or for what it is.
+    ModelFailed,
 }
 
 impl ErrorKind {

@@ -5,12 +5,15 @@
 //! ```
 //!
 //! serde finds what is wrong; here it is said in the words of those who write SQL. An unknown key is an
-//! error that names the known ones, the nearest of them first. A known key that is null has its default.
+//! error that names the known ones, the nearest of them first. A known key that is null has its default, and a null in a
+//! list is an error.
 
 use std::fmt;
 
 use serde::de::value::{Error as NoValue, MapDeserializer};
-use serde::de::{DeserializeOwned, Deserializer, Error as _, IntoDeserializer, Visitor};
+use serde::de::{
+    DeserializeOwned, Deserializer, Error as _, IntoDeserializer, Unexpected, Visitor,
+};
 use serde::forward_to_deserialize_any;
 use serde_json::Value;
 
@@ -115,7 +118,8 @@ impl<'de> Deserializer<'de> for FieldNames<'_> {
 }
 
 /// A value of which a struct is read without those of its keys that are null: they are as good as missing. Other nulls
-/// stay, such as those of a filter or of a schema, which mean something.
+/// stay, such as those of a filter or of a schema, which mean something. What stands for a struct may be something else
+/// than an object, such as a word, if its visitor takes that.
 struct WithoutNulls(Value);
 
 impl<'de> Deserializer<'de> for WithoutNulls {
@@ -123,13 +127,17 @@ impl<'de> Deserializer<'de> for WithoutNulls {
 
     fn deserialize_struct<V: Visitor<'de>>(
         self,
-        name: &'static str,
+        _name: &'static str,
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, serde_json::Error> {
         let members = match self.0 {
             Value::Object(members) => members,
-            other => return other.deserialize_struct(name, fields, visitor),
+            // Its elements would be taken for the fields, in their order.
+            Value::Array(_) => {
+                return Err(serde_json::Error::invalid_type(Unexpected::Seq, &visitor));
+            }
+            other => return other.deserialize_any(visitor),
         };
         let is_said = |member: &(String, Value)| {
             let (key, value) = member;
@@ -461,6 +469,11 @@ pub(crate) mod tests {
         check(json!({"is_late": 1}), "option \"is_late\" must be true or false, not 1", None);
         check(json!({"order": 1}), "option \"order\" must be a string, not 1", None);
         check(json!({"budget": 3}), "option \"budget\" must be an object, not 3", None);
+        for list in [json!([3]), json!([null]), json!([])] {
+            let message = "option \"budget\" must be an object, not an array";
+            check(json!({"budget": list}), message, None);
+            check(list, "options must be an object, not an array", None);
+        }
         check(
             json!({"budget": {"calls": "many"}}),
             "option \"budget.calls\" must be a whole number, 0 or more, not \"many\"",

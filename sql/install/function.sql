@@ -437,11 +437,11 @@ COMMENT ON FUNCTION rag.capture IS 'trigger of a pipeline''s source table';
 
 CREATE FUNCTION rag.prepare_source() RETURNS event_trigger
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_prepare_source_wrapper';
-COMMENT ON FUNCTION rag.prepare_source IS 'takes what reads a column away before the column is dropped or gets another type';
+COMMENT ON FUNCTION rag.prepare_source IS 'takes what reads a column away before the column is dropped or gets another type, and notes who can read a source before that right is revoked';
 
-CREATE EVENT TRIGGER rag_prepare_source ON ddl_command_start WHEN TAG IN ('ALTER TABLE')
+CREATE EVENT TRIGGER rag_prepare_source ON ddl_command_start WHEN TAG IN ('ALTER TABLE', 'REVOKE')
     EXECUTE FUNCTION rag.prepare_source();
-COMMENT ON EVENT TRIGGER rag_prepare_source IS 'pg_rag: a pipeline lets go of columns of its source';
+COMMENT ON EVENT TRIGGER rag_prepare_source IS 'pg_rag: a pipeline lets go of columns of its source, and knows who could read it';
 
 CREATE FUNCTION rag.forget_dropped() RETURNS event_trigger
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_forget_dropped_wrapper';
@@ -452,7 +452,7 @@ COMMENT ON EVENT TRIGGER rag_forget_dropped IS 'pg_rag: a pipeline goes with its
 
 CREATE FUNCTION rag.follow_source() RETURNS event_trigger
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_follow_source_wrapper';
-COMMENT ON FUNCTION rag.follow_source IS 'gives a pipeline to the new owner of its source, has it look at partitions that came or went, and its foreign tables be readable as its view is';
+COMMENT ON FUNCTION rag.follow_source IS 'gives a pipeline to the new owner of its source, has it look at partitions that came or went, and its foreign tables be readable as its view is; takes what is made of a source from those who have lost it';
 
 CREATE EVENT TRIGGER rag_follow_source ON ddl_command_end WHEN TAG IN ('ALTER TABLE', 'ALTER FOREIGN TABLE', 'ALTER VIEW', 'CREATE TABLE', 'CREATE FOREIGN TABLE', 'CREATE SCHEMA', 'GRANT', 'REVOKE')
     EXECUTE FUNCTION rag.follow_source();

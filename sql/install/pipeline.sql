@@ -65,6 +65,7 @@ CREATE TABLE rag.derivation (
     relation     regclass NOT NULL,
     done         bigint NOT NULL DEFAULT 0,
     empty        bigint NOT NULL DEFAULT 0,
+    unreadable   bigint NOT NULL DEFAULT 0,
     dropped      bigint NOT NULL DEFAULT 0,
     missing      bigint,
     last_done_at timestamptz,
@@ -78,6 +79,7 @@ COMMENT ON COLUMN rag.derivation.options IS 'what is made, and how: by which lan
 COMMENT ON COLUMN rag.derivation.relation IS 'table where it is kept';
 COMMENT ON COLUMN rag.derivation.done IS 'chunks about which the language model has been asked, those included that it refused to read; of tree, documents that have been summed up; of communities, how often they have been made; 0 of mentions and relations';
 COMMENT ON COLUMN rag.derivation.empty IS 'those of them of which nothing came that can be used';
+COMMENT ON COLUMN rag.derivation.unreadable IS 'of extracted_relations, those of them about which no reply could be read, until rag_retry has them asked about again; 0 of others';
 COMMENT ON COLUMN rag.derivation.dropped IS 'of extracted_relations, those that the language model has said and the text does not state; 0 of others';
 COMMENT ON COLUMN rag.derivation.missing IS 'chunks about which it is still to be asked, and of tree, documents that have changed since they were summed up, or never were, counted up to 1,000,000 when a worker began; of communities, 1 where they are to be made; NULL before that, and of mentions and relations';
 COMMENT ON COLUMN rag.derivation.last_done_at IS 'when something was made last; NULL before the first time, and of mentions and relations';
@@ -88,7 +90,7 @@ ALTER TABLE rag.derivation ENABLE ROW LEVEL SECURITY;
 CREATE POLICY readers ON rag.derivation FOR SELECT
     USING (EXISTS (SELECT FROM rag.pipeline AS p WHERE p.id OPERATOR(pg_catalog.=) derivation.pipeline));
 -- The state counts rows, also those that row-level security hides from a role.
-GRANT SELECT (pipeline, kind, options, relation, done, empty, dropped, missing, last_done_at) ON rag.derivation TO PUBLIC;
+GRANT SELECT (pipeline, kind, options, relation, done, empty, unreadable, dropped, missing, last_done_at) ON rag.derivation TO PUBLIC;
 
 -- What the trees of a pipeline's documents still have to follow. A document is known by the chunk_id of its first chunk:
 -- one whose first chunk is another by now is a document that is gone, and a new one.

@@ -10,7 +10,7 @@ CREATE TABLE rag.intake (
         vacuum_truncate = off);
 COMMENT ON TABLE rag.intake IS 'changes of source rows, written by their transactions; never updated, so that no transaction waits for a worker';
 COMMENT ON COLUMN rag.intake.pipeline IS 'id of the pipeline in rag.pipeline';
-COMMENT ON COLUMN rag.intake.kind IS 'keys: these rows; all: every row of the source; missing: rows without a chunk, and chunks whose row is gone; gone: the latter';
+COMMENT ON COLUMN rag.intake.kind IS 'keys: these rows; all: every row of the source; missing: rows without a chunk, and chunks whose row is gone; gone: the latter; keyless: rows of which a column of the key is NULL, or was';
 COMMENT ON COLUMN rag.intake.keys IS 'the key columns as text, row after row; empty where kind is not keys';
 COMMENT ON COLUMN rag.intake.queued_at IS 'when the change was noted';
 
@@ -83,8 +83,8 @@ CREATE TABLE rag.dead_letter (
 );
 COMMENT ON TABLE rag.dead_letter IS 'rows that could not be embedded; rag_retry queues them again';
 COMMENT ON COLUMN rag.dead_letter.pipeline IS 'id of the pipeline in rag.pipeline';
-COMMENT ON COLUMN rag.dead_letter.key IS 'the key columns of the row as text';
-COMMENT ON COLUMN rag.dead_letter.attempts IS 'how often embedding this row has failed';
+COMMENT ON COLUMN rag.dead_letter.key IS 'the key columns of the row as text; those that are NULL where a row has no key, and several such rows may be one here';
+COMMENT ON COLUMN rag.dead_letter.attempts IS 'how often embedding this row has failed; 0 if it has no key';
 COMMENT ON COLUMN rag.dead_letter.sqlstate IS 'SQLSTATE of the last failure';
 COMMENT ON COLUMN rag.dead_letter.message IS 'message of the last failure';
 COMMENT ON COLUMN rag.dead_letter.queued_at IS 'when the oldest change happened that could not be embedded';
@@ -101,7 +101,8 @@ CREATE TABLE rag.activity (
     last_done_at    timestamptz,
     last_failed_at  timestamptz,
     last_sqlstate   text,
-    last_error      text
+    last_error      text,
+    holds_derivations boolean NOT NULL DEFAULT false
 ) WITH (fillfactor = 50);
 COMMENT ON TABLE rag.activity IS 'what rag_create_pipeline, rag_run and workers have done for each generation of a pipeline since it was created';
 COMMENT ON COLUMN rag.activity.pipeline IS 'id of the pipeline in rag.pipeline';
@@ -112,9 +113,10 @@ COMMENT ON COLUMN rag.activity.tokens_embedded IS 'tokens of chunks_embedded';
 COMMENT ON COLUMN rag.activity.rows_failed IS 'rows that went to rag.dead_letter';
 COMMENT ON COLUMN rag.activity.rows_a_second IS 'rows a second of late, of which the last batch makes three tenths; NULL before the first batch';
 COMMENT ON COLUMN rag.activity.last_done_at IS 'when a batch was done last; NULL before the first one';
-COMMENT ON COLUMN rag.activity.last_failed_at IS 'when something failed last, such as a row, a call of a model or the build of an index; NULL if nothing has';
+COMMENT ON COLUMN rag.activity.last_failed_at IS 'when something failed last, such as a row, a call of a model or the build of an index; NULL if nothing has, or all that waited for it has been made since';
 COMMENT ON COLUMN rag.activity.last_sqlstate IS 'SQLSTATE of that failure; NULL if there was none';
 COMMENT ON COLUMN rag.activity.last_error IS 'message of that failure; NULL if there was none';
+COMMENT ON COLUMN rag.activity.holds_derivations IS 'whether what is made of the chunks in the background waits because of that failure, as while a provider is busy: it is forgotten once all of that is made';
 
 -- Keys and messages of rows are their owner's; the status views show figures to every reader.
 ALTER TABLE rag.intake ENABLE ROW LEVEL SECURITY;

@@ -13,14 +13,13 @@ SELECT coalesce(p.name, o.name)                             AS pipeline,
             ELSE p.stage END                                AS state,
        p.model                                              AS model,
        CASE WHEN f.shown AND NOT e.are_elsewhere THEN s.rows END AS source_rows,
-       -- A session brings its statistics some seconds after the commit; the first estimate is older.
-       CASE WHEN f.shown AND NOT e.are_elsewhere
-            THEN coalesce(nullif(pg_catalog.pg_stat_get_live_tuples(p.chunk_table), 0::bigint), t.chunks) END AS chunks,
+       CASE WHEN f.shown AND NOT e.are_elsewhere THEN s.chunks END AS chunks,
        CASE WHEN NOT f.shown OR e.are_elsewhere THEN NULL
             WHEN i.has_all THEN 0
-            WHEN s.rows > 0
-            THEN greatest(0, 1::double precision - (q.pending + l.failed)::double precision / s.rows::double precision)
-            ELSE 1 END                                      AS coverage,
+            WHEN q.pending + l.failed = 0::bigint THEN 1
+            -- The number of rows is an estimate, and may be none: there are at least as many as are known to be missing.
+            ELSE 1::double precision - (q.pending + l.failed)::double precision
+                                       / greatest(s.rows, q.pending + l.failed)::double precision END AS coverage,
        CASE WHEN f.shown THEN q.pending END                 AS pending_rows,
        CASE WHEN f.shown THEN q.retrying END                AS retrying_rows,
        CASE WHEN f.shown THEN q.leased END                  AS rows_in_work,
@@ -47,14 +46,31 @@ LEFT JOIN rag.activity AS a ON a.pipeline = p.id
 CROSS JOIN LATERAL (SELECT NOT rag.hides_figures(p.source) AS shown) AS f
 CROSS JOIN LATERAL (SELECT EXISTS (SELECT FROM rag.shard AS h WHERE h.pipeline = p.id) AS are_elsewhere) AS e
 CROSS JOIN LATERAL (
-    SELECT coalesce(pg_catalog.sum(pg_catalog.pg_stat_get_live_tuples(t.relid)), 0)::bigint AS rows
+    SELECT coalesce(pg_catalog.sum(r.rows) FILTER (WHERE t.is_source), 0)::bigint AS rows,
+           coalesce(pg_catalog.sum(r.rows) FILTER (WHERE NOT t.is_source), 0)::bigint AS chunks
     -- Without locks, as pg_partition_tree takes them: somebody may be altering a partition.
-    FROM (WITH RECURSIVE tree (relid) AS (
-              SELECT p.source::oid
+    FROM (WITH RECURSIVE tree AS (
+              SELECT p.source::oid AS relid
               UNION ALL
               SELECT i.inhrelid FROM tree JOIN pg_catalog.pg_inherits AS i ON i.inhparent = tree.relid
               JOIN pg_catalog.pg_class AS c ON c.oid = i.inhrelid AND c.relispartition)
-          SELECT relid FROM tree) AS t) AS s
+          SELECT relid, true AS is_source FROM tree
+          UNION ALL
+          SELECT p.chunk_table::oid, false) AS t
+    -- What VACUUM and ANALYZE count of a partitioned table stands with its partitions, too.
+    JOIN pg_catalog.pg_class AS c ON c.oid = t.relid AND c.relkind <> 'p'
+    -- The statistics know all rows once a count has come to them. Before that they know those that have come and gone since
+    -- they were reset; on a standby, and in a copy of the database, that is none. The catalog has the last count, which a
+    -- crash and a failover survive, and -1 where there was none. A session brings its statistics some seconds after its
+    -- commit, so a count may find nothing that is to come.
+    CROSS JOIN LATERAL (
+        SELECT CASE WHEN coalesce(pg_catalog.pg_stat_get_last_vacuum_time(c.oid),
+                                  pg_catalog.pg_stat_get_last_autovacuum_time(c.oid),
+                                  pg_catalog.pg_stat_get_last_analyze_time(c.oid),
+                                  pg_catalog.pg_stat_get_last_autoanalyze_time(c.oid)) IS NOT NULL
+                         AND pg_catalog.pg_stat_get_live_tuples(c.oid) + pg_catalog.pg_stat_get_dead_tuples(c.oid) > 0::bigint
+                    THEN pg_catalog.pg_stat_get_live_tuples(c.oid)
+                    ELSE greatest(pg_catalog.pg_stat_get_live_tuples(c.oid), c.reltuples::bigint, 0::bigint) END AS rows) AS r) AS s
 CROSS JOIN LATERAL (
     SELECT pg_catalog.count(*) AS pending, pg_catalog.count(*) FILTER (WHERE attempts > 0) AS retrying,
            pg_catalog.count(*) FILTER (WHERE leased_until > pg_catalog.clock_timestamp()) AS leased,
@@ -68,9 +84,6 @@ CROSS JOIN LATERAL (
 CROSS JOIN LATERAL (SELECT pg_catalog.count(*) AS failed FROM rag.dead_letter WHERE pipeline = p.id) AS l
 CROSS JOIN LATERAL (SELECT pg_catalog.sum(d.missing)::bigint AS missing FROM rag.derivation AS d WHERE d.pipeline = p.id) AS m
 CROSS JOIN LATERAL (
-    SELECT coalesce(pg_catalog.max(greatest(c.reltuples, 0::real)), 0)::bigint AS chunks
-    FROM pg_catalog.pg_class AS c WHERE c.oid = p.chunk_table::oid) AS t
-CROSS JOIN LATERAL (
     SELECT pg_catalog.count(*) AS workers FROM pg_catalog.pg_stat_activity
     WHERE backend_type = 'pg_rag worker' AND datname = pg_catalog.current_database()) AS w
 WHERE pg_catalog.has_table_privilege(p.source, 'SELECT')
@@ -83,9 +96,9 @@ COMMENT ON COLUMN rag.pipeline_status.refresh IS 'async: workers embed changes s
 COMMENT ON COLUMN rag.pipeline_status.generation IS 'number of the generation of its chunks, from 1';
 COMMENT ON COLUMN rag.pipeline_status.state IS 'live, filling, filling beside generation N, paused, or waiting for its model';
 COMMENT ON COLUMN rag.pipeline_status.model IS 'embedding model, a name of rag.model';
-COMMENT ON COLUMN rag.pipeline_status.source_rows IS 'rows of the source, an estimate of the statistics; NULL where rows may be hidden from the caller, or are on other servers';
-COMMENT ON COLUMN rag.pipeline_status.chunks IS 'chunks, an estimate of the statistics; NULL where rows may be hidden from the caller, or are on other servers';
-COMMENT ON COLUMN rag.pipeline_status.coverage IS 'share of the source rows that is neither pending nor failed, from 0 to 1, and 0 before workers have looked for all rows; NULL where rows may be hidden from the caller, or are on other servers';
+COMMENT ON COLUMN rag.pipeline_status.source_rows IS 'rows of the source, an estimate of the statistics or, where these know less, of the last VACUUM or ANALYZE; NULL where rows may be hidden from the caller, or are on other servers';
+COMMENT ON COLUMN rag.pipeline_status.chunks IS 'chunks, an estimate of the statistics or, where these know less, of the last VACUUM or ANALYZE; NULL where rows may be hidden from the caller, or are on other servers';
+COMMENT ON COLUMN rag.pipeline_status.coverage IS 'share of the source rows that is neither pending nor failed, from 0 to 1: 1 only if no row is, 0 before workers have looked for all rows and where nothing else is known of the source; NULL where rows may be hidden from the caller, or are on other servers';
 COMMENT ON COLUMN rag.pipeline_status.pending_rows IS 'rows in the queue; NULL where rows may be hidden from the caller';
 COMMENT ON COLUMN rag.pipeline_status.retrying_rows IS 'rows in the queue that have failed before; NULL where rows may be hidden from the caller';
 COMMENT ON COLUMN rag.pipeline_status.rows_in_work IS 'rows in the queue that a worker has in hand; NULL where rows may be hidden from the caller';
@@ -98,7 +111,7 @@ COMMENT ON COLUMN rag.pipeline_status.rows_a_second IS 'rows a second that a wor
 COMMENT ON COLUMN rag.pipeline_status.seconds_left IS 'about how many seconds one worker needs for the pending rows; NULL where rows_a_second is NULL or 0';
 COMMENT ON COLUMN rag.pipeline_status.last_done_at IS 'when a batch was done last; NULL before the first one, or where rows may be hidden from the caller';
 COMMENT ON COLUMN rag.pipeline_status.missing_derivations IS 'chunks about which language models are still to be asked, and documents that have changed since they were summed up, or never were, and 1 where communities are to be made, as in rag.derivation_status; NULL where nothing is derived, or rows may be hidden from the caller';
-COMMENT ON COLUMN rag.pipeline_status.last_failed_at IS 'when something failed last, such as a row, a call of a model or the build of an index; NULL if nothing has, or where rows may be hidden from the caller';
+COMMENT ON COLUMN rag.pipeline_status.last_failed_at IS 'when something failed last, such as a row, a call of a model or the build of an index; NULL if nothing has, or all that waited for it has been made since, or where rows may be hidden from the caller';
 COMMENT ON COLUMN rag.pipeline_status.last_sqlstate IS 'SQLSTATE of that failure; NULL if there was none, or where rows may be hidden from the caller';
 COMMENT ON COLUMN rag.pipeline_status.last_error IS 'message of that failure; NULL if there was none, or for a caller that does not own the source';
 COMMENT ON COLUMN rag.pipeline_status.workers IS 'pipeline workers that run in this database; 0 for a caller that may not read all statistics';
@@ -113,6 +126,7 @@ SELECT coalesce(p.name, o.name) AS pipeline, p.generation, d.kind, d.options OPE
        CASE WHEN f.shown THEN d.missing END AS missing,
        CASE WHEN f.shown THEN d.done END AS done,
        CASE WHEN f.shown THEN d.empty END AS empty,
+       CASE WHEN f.shown THEN d.unreadable END AS unreadable,
        CASE WHEN f.shown THEN d.dropped END AS dropped,
        CASE WHEN f.shown THEN d.last_done_at END AS last_done_at
 FROM rag.derivation AS d
@@ -134,6 +148,7 @@ COMMENT ON COLUMN rag.derivation_status.state IS 'waiting: no worker has begun; 
 COMMENT ON COLUMN rag.derivation_status.missing IS 'chunks about which the language model is still to be asked, and of tree, documents that have changed since they were summed up, or never were, counted up to 1,000,000 when a worker began, and of communities, 1 where they are to be made; NULL before that, or where rows may be hidden from the caller';
 COMMENT ON COLUMN rag.derivation_status.done IS 'chunks about which it has been asked, those included that it refused to read, and of tree, documents that have been summed up, and of communities, how often they have been made; NULL where rows may be hidden from the caller';
 COMMENT ON COLUMN rag.derivation_status.empty IS 'those of them of which nothing came that can be used; NULL where rows may be hidden from the caller';
+COMMENT ON COLUMN rag.derivation_status.unreadable IS 'of extracted_relations, those of them about which no reply could be read, until rag_retry has them asked about again; NULL where rows may be hidden from the caller';
 COMMENT ON COLUMN rag.derivation_status.dropped IS 'of extracted_relations, those that the language model has said and the text does not state; NULL where rows may be hidden from the caller';
 COMMENT ON COLUMN rag.derivation_status.last_done_at IS 'when something was made last; NULL before the first time, or where rows may be hidden from the caller';
 

@@ -16,10 +16,18 @@ SET rows_done = a.rows_done + EXCLUDED.rows_done,
     last_done_at = EXCLUDED.last_done_at
 
 -- name: fail
--- $1: pipeline, $2: rows that failed, $3: SQLSTATE, $4: message.
-INSERT INTO rag.activity AS a (pipeline, rows_failed, last_failed_at, last_sqlstate, last_error)
-SELECT $1, $2, pg_catalog.clock_timestamp(), $3, $4
+-- $1: pipeline, $2: rows that failed, $3: SQLSTATE, $4: message, $5: whether derivations wait because of it.
+INSERT INTO rag.activity AS a (pipeline, rows_failed, last_failed_at, last_sqlstate, last_error, holds_derivations)
+SELECT $1, $2, pg_catalog.clock_timestamp(), $3, $4, $5
 WHERE EXISTS (SELECT FROM rag.pipeline AS p WHERE p.id = $1 FOR KEY SHARE)
 ON CONFLICT (pipeline) DO UPDATE
 SET rows_failed = a.rows_failed + EXCLUDED.rows_failed, last_failed_at = EXCLUDED.last_failed_at,
-    last_sqlstate = EXCLUDED.last_sqlstate, last_error = EXCLUDED.last_error
+    last_sqlstate = EXCLUDED.last_sqlstate, last_error = EXCLUDED.last_error, holds_derivations = EXCLUDED.holds_derivations
+
+-- name: recover
+-- $1: pipeline. The failure for which its derivations waited is over once all of them are made.
+UPDATE rag.activity
+SET last_failed_at = NULL, last_sqlstate = NULL, last_error = NULL, holds_derivations = false
+WHERE pipeline = $1 AND holds_derivations
+  AND NOT EXISTS (SELECT FROM rag.derivation AS d
+                  WHERE d.pipeline = $1 AND d.kind NOT IN ('mentions', 'relations') AND (d.missing IS NULL OR d.missing > 0))

@@ -84,13 +84,23 @@ JOIN {chunk_table} AS c ON {chunk_match}
 WHERE c.chunk_no = 0
 
 -- name: source_keys_all
--- The keys of all rows, as text.
+-- The keys of all rows that have one, as text.
 SELECT ARRAY[{keys}]::text[] FROM {source} AS s
+WHERE NOT ({has_no_key})
 
 -- name: source_keys_missing
--- The keys of rows without a chunk, as text.
+-- The keys of rows without a chunk that have one, as text.
 SELECT ARRAY[{keys}]::text[] FROM {source} AS s
-WHERE NOT EXISTS (SELECT FROM {chunk_table} AS c WHERE {key_join})
+WHERE NOT ({has_no_key}) AND NOT EXISTS (SELECT FROM {chunk_table} AS c WHERE {key_join})
+
+-- name: source_keys_none
+-- What there is of the keys of rows without one, as text. $1: how many of these rows are looked at.
+SELECT DISTINCT k.key
+FROM (SELECT ARRAY[{known_keys}]::text[] AS key FROM {source} AS s WHERE {has_no_key} LIMIT $1) AS k
+
+-- name: known_key
+-- A column of a key as text, where it is not NULL.
+CASE WHEN s.{column} IS NOT NULL THEN pg_catalog.format('%s', s.{column}) END
 
 -- name: without_mentions
 -- $1..: one text array a key column. Chunks of these documents that name nothing yet: the number of the
@@ -110,10 +120,12 @@ WHERE EXISTS (SELECT FROM {mentions} AS m WHERE m.chunk_id = c.chunk_id)
 
 -- name: said
 -- $1..: one text array a key column. What columns of these rows say: the first chunk of the row, the number of the
--- relation, subject and object; NULL where they say nothing.
-SELECT c.chunk_id, r.place, r.subject, r.object
+-- relation, the name of its subject and, of a row, what it is called by its key, and likewise of its object; NULL where they say
+-- nothing.
+SELECT c.chunk_id, r.place, r.subject, r.subject_row, r.object, r.object_row
 FROM ROWS FROM ({unnest_keys}) AS d ({key_names})
 JOIN {chunk_table} AS c ON {chunk_match}
 JOIN {content_view} AS v ON {view_match}
-LEFT JOIN LATERAL ({said}) AS r (place, subject, object) ON r.subject <> '' AND r.object <> ''
+LEFT JOIN LATERAL ({said}) AS r (place, subject, subject_row, object, object_row)
+    ON coalesce(r.subject, r.subject_row) IS NOT NULL AND coalesce(r.object, r.object_row) IS NOT NULL
 WHERE c.chunk_no = 0 AND {view_keys_known}

@@ -157,13 +157,13 @@ COMMENT ON COLUMN {view}.token_count IS 'length of content in tokens of the embe
 COMMENT ON COLUMN {view}.embedding IS 'vector of the chunk by the embedding model of the pipeline, to be compared by cosine distance';
 COMMENT ON COLUMN {view}.tsv IS 'words of the chunk and of its headings or context, to be searched with @@'
 
--- name: comment_of_column
--- $1: a relation, $2: the name of a column. Its comment, if it has one.
-SELECT d.description
+-- name: comments_of_columns
+-- $1: a relation, $2: the names of columns. Those that have a comment, and what it says.
+SELECT a.attname::pg_catalog.text, d.description
 FROM pg_catalog.pg_attribute AS a
 JOIN pg_catalog.pg_description AS d ON d.classoid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass::pg_catalog.oid
     AND d.objoid OPERATOR(pg_catalog.=) a.attrelid AND d.objsubid OPERATOR(pg_catalog.=) a.attnum
-WHERE a.attrelid OPERATOR(pg_catalog.=) $1 AND a.attname OPERATOR(pg_catalog.=) $2::pg_catalog.name
+WHERE a.attrelid OPERATOR(pg_catalog.=) $1 AND a.attname OPERATOR(pg_catalog.=) ANY ($2::pg_catalog.name[])
 
 -- name: comment_column
 COMMENT ON COLUMN {relation}.{name} IS {comment}

@@ -5,6 +5,16 @@
 SELECT d.objid FROM pg_catalog.pg_event_trigger_ddl_commands() AS d
 WHERE d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass
 
+-- name: tables_altered_and_below
+-- In an event trigger: the relations that have just been altered, and those that inherit their columns.
+WITH RECURSIVE below AS (
+    SELECT d.objid AS relid FROM pg_catalog.pg_event_trigger_ddl_commands() AS d
+    WHERE d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass
+    UNION
+    SELECT i.inhrelid FROM below AS b JOIN pg_catalog.pg_inherits AS i ON i.inhparent OPERATOR(pg_catalog.=) b.relid
+)
+SELECT b.relid FROM below AS b
+
 -- name: pipelines_altered
 -- In an event trigger: pipelines whose partitioned source, or a part of it, has just been made or
 -- altered, and whether rows may have come or gone with that.

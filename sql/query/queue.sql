@@ -204,8 +204,27 @@ SELECT q.key FROM rag.queue AS q
 WHERE q.pipeline = $1 AND q.attempts > 0 AND ($2::text[] IS NULL OR q.key = $2)
 ORDER BY q.key FOR UPDATE
 
+-- name: list_keyless
+-- $1: pipeline, $2: the key columns of rows without a key, row after row, $3: key columns of a row, $4: SQLSTATE,
+-- $5: message. Of the rows that were given up and have no key, lists these and no others; those that were listed already stay
+-- as they are.
+WITH found AS (
+    SELECT pg_catalog.array_agg(u.part ORDER BY u.place) AS key
+    FROM pg_catalog.unnest($2::text[]) WITH ORDINALITY AS u (part, place)
+    GROUP BY (u.place - 1) / $3
+), gone AS (
+    DELETE FROM rag.dead_letter AS l
+    WHERE l.pipeline = $1 AND pg_catalog.array_position(l.key, NULL::text) IS NOT NULL
+      AND NOT EXISTS (SELECT FROM found AS f WHERE f.key = l.key)
+)
+INSERT INTO rag.dead_letter (pipeline, key, attempts, sqlstate, message, queued_at)
+SELECT $1, f.key, 0, $4, $5, pg_catalog.now() FROM found AS f
+ORDER BY f.key
+ON CONFLICT (pipeline, key) DO NOTHING
+
 -- name: retry
--- $1: pipeline, $2: a key as JSON or text, or NULL for all.
+-- $1: pipeline, $2: a key as JSON or text, or NULL for all. How many there are, and whether some of them have no key: these
+-- cannot be queued.
 WITH again AS (
     DELETE FROM rag.dead_letter
     WHERE pipeline = $1 AND ($2::text[] IS NULL OR key = $2)
@@ -217,9 +236,11 @@ WITH again AS (
 ), queued AS (
     INSERT INTO rag.queue (pipeline, key, change, queued_at)
     SELECT $1, key, pg_catalog.nextval('rag.change'), queued_at FROM again
+    WHERE pg_catalog.array_position(key, NULL::text) IS NULL
     ON CONFLICT DO NOTHING
 )
-SELECT (SELECT pg_catalog.count(*) FROM again) + (SELECT pg_catalog.count(*) FROM soon)
+SELECT (SELECT pg_catalog.count(*) FROM again) + (SELECT pg_catalog.count(*) FROM soon),
+       EXISTS (SELECT FROM again WHERE pg_catalog.array_position(key, NULL::text) IS NOT NULL)
 
 -- name: pending
 -- $1: pipeline. Whether something that was committed before $2 waits to be found.

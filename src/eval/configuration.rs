@@ -21,9 +21,6 @@ const MOST: usize = 100;
 /// The key that a configuration has beside options.
 const PIPELINE: &str = "pipeline";
 
-/// Where a configuration has values of columns, whose numbers keep all their digits.
-const FILTER: &str = "/retrieve/filter";
-
 /// The option that is of one question of one role.
 const CONVERSATION: &str = "answer.conversation";
 
@@ -62,6 +59,7 @@ impl Configuration {
             None | Some(Value::Null) => None,
             Some(Value::String(pipeline)) => Some(pipeline),
             Some(other) => {
+                let other = exact::written(&other);
                 let message = format!("option \"{PIPELINE}\" must be a string, not {other}");
                 return Err(Error::invalid(message));
             }
@@ -76,8 +74,14 @@ impl Configuration {
     }
 }
 
-/// The members of a JSON object in the order in which they are written.
-pub(super) struct Members(pub(super) Vec<(String, Value)>);
+/// The members of a JSON object in the order in which they are written, with all digits of their numbers.
+pub(super) fn members(json: &str) -> serde_json::Result<Vec<(String, Value)>> {
+    let read = serde_json::from_str::<Members>(&exact::marked(json));
+    // An error names a place in the JSON as it is written.
+    read.or_else(|_| serde_json::from_str(json)).map(|Members(members)| members)
+}
+
+struct Members(Vec<(String, Value)>);
 
 impl<'de> Deserialize<'de> for Members {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> std::result::Result<Self, D::Error> {
@@ -108,7 +112,7 @@ impl<'de> Deserialize<'de> for Members {
 /// others are compared with.
 pub fn parse(json: &str) -> Result<Vec<Configuration>> {
     let hint = "For instance {\"hybrid\": {}, \"dense\": {\"retrieve\": {\"mode\": \"dense\"}}}.";
-    let Members(members) = serde_json::from_str(json)
+    let members = members(json)
         .map_err(|error| Error::invalid(format!("configurations: {error}")).hint(hint))?;
     if members.is_empty() {
         return Err(Error::invalid("configurations is empty").hint(hint));
@@ -118,13 +122,7 @@ pub fn parse(json: &str) -> Result<Vec<Configuration>> {
         return Err(Error::invalid(format!("{count} configurations are more than {MOST}")));
     }
     let mut configurations: Vec<Configuration> = Vec::with_capacity(members.len());
-    let exact = exact::read(json).unwrap_or_default();
-    for (name, mut arguments) in members {
-        if let Some(filter) = arguments.pointer_mut(FILTER)
-            && let Some(exact) = exact.get(&name).and_then(|it| it.pointer(FILTER))
-        {
-            filter.clone_from(exact);
-        }
+    for (name, arguments) in members {
         if configurations.iter().any(|known| known.name == name) {
             return Err(Error::invalid(format!("two configurations are called \"{name}\"")));
         }
@@ -174,6 +172,20 @@ mod tests {
     }
 
     #[test]
+    fn numbers_of_filters_have_all_their_digits() {
+        let digits = "12345678901234567890123.50";
+        let configurations = parse(&format!(
+            r#"{{"a": {{"retrieve": {{"mmr": 0.50, "filter": {{"n": {{"in": [{digits}]}}}}}}}}}}"#
+        ));
+        let configuration = &configurations.unwrap()[0];
+        let filter = json!({"n": {"in": [exact::of_digits(digits)]}});
+        assert_eq!(configuration.options.value("retrieve.filter"), Some(&filter));
+        assert_eq!(configuration.options.value("retrieve.mmr"), Some(&json!(0.5)));
+        let answered = configuration.answer_options().unwrap().options().unwrap();
+        assert_eq!(answered.retrieve.filter, Some(filter));
+    }
+
+    #[test]
     fn what_is_wrong_is_named() {
         let check = |json: &str, message: &str, hint: &str| {
             let error = parse(json).unwrap_err();
@@ -210,6 +222,12 @@ mod tests {
         );
         assert!(parse(r#"{"a": {"answer": {"conversation": null}}}"#).is_ok());
         check(r#"{"a": 1}"#, "configuration \"a\": options must be an object, not 1", "options");
+        check(
+            r#"{"a": {"retrieve": {"mmr": 1e400}}}"#,
+            "configuration \"a\": option \"retrieve.mmr\" must be between -1.8e308 and 1.8e308, not 1e400",
+            "options",
+        );
+        check(r#"{"a": {"k": 1.50}, "b"}"#, "expected `:` at line 1 column 23", "For instance");
         let twice = parse(r#"{"a": {}, "a": {}}"#).unwrap_err();
         assert_eq!(twice.message(), "two configurations are called \"a\"");
     }

@@ -8,8 +8,9 @@
 
 use serde_json::{Map, Value, json};
 
-use super::configuration::{self, Configuration, Members};
+use super::configuration::{self, Configuration};
 use crate::error::{Error, Result};
+use crate::exact;
 use crate::options::shortened;
 
 /// Most configurations that are tried.
@@ -74,7 +75,7 @@ fn grid(space: &str) -> Result<Vec<(String, Value)>> {
         let message = format!("search_space is {length} bytes long, and may have {LONGEST}");
         return Err(Error::invalid(message));
     }
-    let Members(options) = serde_json::from_str(space)
+    let options = configuration::members(space)
         .map_err(|error| Error::invalid(format!("search_space: {error}")).hint(EXAMPLE))?;
     if options.len() > MOST_OPTIONS {
         let count = options.len();
@@ -112,7 +113,7 @@ fn values_of(path: String, values: Value) -> Result<(String, Vec<Value>)> {
     match values {
         Value::Array(values) if !values.is_empty() => Ok((path, values)),
         other => {
-            let (path, other) = (shortened(&path), shortened(&other.to_string()));
+            let (path, other) = (shortened(&path), shortened(&exact::written(&other)));
             let message = format!("search_space: \"{path}\" must be a list of values, not {other}");
             Err(Error::invalid(message).hint(EXAMPLE))
         }
@@ -134,9 +135,9 @@ fn with_option(mut options: Map<String, Value>, path: &str, value: &Value) -> Ma
 }
 
 fn shown(value: &Value) -> String {
-    match value {
-        Value::String(text) => shortened(text),
-        other => shortened(&other.to_string()),
+    match exact::text(value) {
+        Some(text) => shortened(text),
+        None => shortened(&exact::written(value)),
     }
 }
 
@@ -167,6 +168,23 @@ mod tests {
         assert_eq!(
             candidates[3].options.clone().into_json(),
             json!({"k": 3, "retrieve": {"mode": "dense", "mmr": null}})
+        );
+    }
+
+    #[test]
+    fn numbers_of_filters_have_all_their_digits() {
+        let digits = "12345678901234567890123.50";
+        let space =
+            format!(r#"{{"retrieve.filter": [{{"n": {digits}}}], "retrieve.mmr": [0.50]}}"#);
+        let candidates = candidates(None, Some(&space)).unwrap();
+        assert_eq!(
+            candidates[1].name,
+            format!(r#"retrieve.filter={{"n":{digits}}}, retrieve.mmr=0.50"#)
+        );
+        let filter = json!({"n": exact::of_digits(digits)});
+        assert_eq!(
+            candidates[1].options.clone().into_json(),
+            json!({"retrieve": {"filter": filter, "mmr": 0.5}})
         );
     }
 

@@ -105,6 +105,8 @@ mod tests {
     fn values_out_of_range_are_refused() {
         check(json!({}), Ok(()));
         check(json!({"schemas": ["public"], "functions": ["f(int)"], "catalogs": true}), Ok(()));
+        check(json!({"schemas": null, "functions": null, "max_bytes": null}), Ok(()));
+        check(json!({"tables": [null]}), Err("option \"tables[0]\" must be a string, not null"));
         check(
             json!({"max_bytes": 0}),
             Err("option \"max_bytes\" must be between 1 and 67108864, not 0"),

@@ -14,6 +14,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::place;
 use super::template::{Template, Value};
 use crate::error::Result;
 use crate::text::line::single_line;
@@ -74,7 +75,7 @@ pub fn messages(
         ("own_knowledge", text("")),
         ("examples", text("")),
     ];
-    template.render(&values, &["question", "sources"])
+    template.render(&values, place::ANSWER.needed)
 }
 
 /// An error where a question over sources cannot be asked in the words of `template`.
@@ -100,7 +101,7 @@ pub fn summary_messages(
         ("no_answer", Value::Text(NO_ANSWER.to_owned())),
         ("n", Value::Number(u32::try_from(words).unwrap_or(u32::MAX))),
     ];
-    template.render(&values, &["question", "sources"])
+    template.render(&values, place::SUMMARIZE_CONTEXT.needed)
 }
 
 /// A source as it is sent, with the lines around it, for its length: the mark in them is a
@@ -144,7 +145,7 @@ pub fn chunk_messages(
         ("n", Value::Number(questions)),
         ("summary", Value::Number(u32::from(summary))),
     ];
-    template.render(&values, &["chunk"])
+    template.render(&values, place::REPRESENT.needed)
 }
 
 /// The messages in which `template` asks to sum up neighbouring passages, in at most so many words. `nonce` is as in
@@ -161,7 +162,7 @@ pub fn passages_messages(
         ("frame", Value::Text(frame(&mark))),
         ("n", Value::Number(words)),
     ];
-    template.render(&values, &["sources"])
+    template.render(&values, place::SUMMARIZE_PASSAGES.needed)
 }
 
 /// The messages in which `template` asks for up to `most` relations that a chunk states, of these predicates if there are
@@ -182,7 +183,7 @@ pub fn relation_messages(
         ("n", Value::Number(most)),
         ("predicates", Value::List(names.collect())),
     ];
-    template.render(&values, &["chunk"])
+    template.render(&values, place::EXTRACT.needed)
 }
 
 /// The messages in which `template` asks where in `document` the `chunk` stands. `nonce` is as in
@@ -204,7 +205,7 @@ pub fn place_messages(
         ("chunk", text(2, chunk)),
         ("frame", Value::Text(frame(&mark))),
     ];
-    template.render(&values, &["document", "chunk"])
+    template.render(&values, place::SITUATE.needed)
 }
 
 /// The messages in which `template` asks what `question` means after `turns` of a conversation.
@@ -221,7 +222,7 @@ pub fn history_messages(
         ("history", Value::Text(rendered(turns, &mark))),
         ("frame", Value::Text(frame(&mark))),
     ];
-    template.render(&values, &["question", "history"])
+    template.render(&values, place::CONDENSE.needed)
 }
 
 /// An overview as it is sent, likewise.
@@ -251,7 +252,7 @@ pub fn claim_messages(
         ("claims", Value::Text(numbered.collect::<Vec<_>>().join("\n\n"))),
         ("frame", Value::Text(frame(&mark))),
     ];
-    template.render(&values, &["sources", "claims"])
+    template.render(&values, place::VERIFY_CLAIMS.needed)
 }
 
 /// The sources between their lines.

@@ -4,14 +4,16 @@
 //! (template, question, sources, nonce) → messages;  reply → list │ object
 //! ```
 //!
-//! [`messages`] puts text that is not trusted between lines that its writers could not know, and
-//! [`template`] says in which words the model is asked. [`writer`] is what replies. A reply is not
-//! trusted either: [`list`] and [`object`] take of it what they understand. [`sampling`] says how the
-//! model chooses its words, [`tools`] what it may call, and [`tokens`] how much of its context a text takes.
+//! [`messages`] puts text that is not trusted between lines that its writers could not know. [`template`]
+//! says in which words the model is asked, and [`place`] what these must have where it is asked for
+//! something. [`writer`] is what replies. A reply is not trusted either: [`list`] and [`object`] take of
+//! it what they understand. [`sampling`] says how the model chooses its words, [`tools`] what it may call,
+//! and [`tokens`] how much of its context a text takes.
 
 pub mod list;
 pub mod messages;
 pub mod object;
+pub mod place;
 pub mod sampling;
 pub mod template;
 pub mod tokens;

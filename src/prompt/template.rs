@@ -9,7 +9,6 @@
 //! told apart before a value is put in, so no value can begin one, whatever it says; and a value
 //! is not looked through for tags.
 
-mod required;
 mod tags;
 
 use std::collections::BTreeSet;
@@ -20,6 +19,7 @@ use minijinja::{Environment, UndefinedBehavior};
 
 use self::tags::{called, tags, words};
 use super::messages::Message;
+use super::place;
 use crate::error::{Error, Result};
 
 /// What a template's variables may be called, and what each is.
@@ -133,7 +133,7 @@ impl Template {
         for part in &template.messages {
             check_called(part).map_err(|error| renamed(&error, name))?;
         }
-        match template.missing(required::needed(name)) {
+        match template.missing(place::needed(name)) {
             None => Ok(template),
             Some(missing) => Err(template.lacks(missing).hint(format!(
                 "Put {{{{ {missing} }}}} into it, or give it another name: \"{name}\" is used everywhere."

@@ -5,12 +5,10 @@ use std::fmt;
 
 use serde_json::{Value, json};
 
+use super::written::FILTER;
 use super::{QuestionOptions, WrittenOptions, bare_keys, groups};
 use crate::error::Result;
 use crate::options::shortened;
-
-/// The option whose values are words of users rather than names and figures.
-const FILTER: &str = "retrieve.filter";
 
 /// What a call says of its question, over what the pipeline says.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -6,17 +6,22 @@
 use serde_json::{Map, Value};
 
 use super::{QuestionOptions, groups};
-use crate::error::{Error, Result};
-use crate::options::{self, OptionGroup};
+use crate::error::Result;
+use crate::exact;
+use crate::options::{self, out_of_range};
+
+/// The option that has values of columns rather than names and figures.
+pub(super) const FILTER: &str = "retrieve.filter";
 
 /// An object of options that has been checked.
 ///
-/// A key that is null has the value of the setting, or what is built in, whatever is written elsewhere.
+/// A key that is null has the value of the setting, or what is built in, whatever is written elsewhere. The numbers of
+/// the filter are as [`exact::read`] reads them, and all others as a program has them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct WrittenOptions(Map<String, Value>);
 
 impl WrittenOptions {
-    /// Checks `value`, which should be an object.
+    /// Checks `value`, which should be an object. Its numbers may be as [`exact::read`] reads them.
     ///
     /// Fails with an invalid parameter, which names the key: one that is not known, or in the wrong group, and
     /// a value of a wrong type, out of its range, or beside another one that it excludes.
@@ -27,6 +32,7 @@ impl WrittenOptions {
     /// As [`read`](WrittenOptions::read), of an object in which the keys `others` may stand, too, and have been
     /// taken out.
     pub fn read_beside(value: Value, others: &[&str]) -> Result<WrittenOptions> {
+        let value = rounded("", value)?;
         typed(value.clone(), others)?.check()?;
         match value {
             Value::Object(members) => Ok(WrittenOptions(members)),
@@ -106,34 +112,38 @@ fn is_group(key: &str) -> bool {
     groups().iter().any(|group| group.name == key)
 }
 
-/// Options that are objects inside of a group.
-const OBJECTS: [&str; 3] = ["answer.budget", "answer.schema", "retrieve.recency"];
-
 /// The options of an object, in which null stands for the value that is built in.
 fn typed(value: Value, others: &[&str]) -> Result<QuestionOptions> {
-    let groups = groups();
-    check_objects(&value, &groups)?;
-    options::read_groups(value, &groups, others)
+    options::read_groups(value, &groups(), others)
 }
 
-/// An error for an array in the place of an object: serde would take its elements for the fields of the
-/// struct, in their order.
-fn check_objects(value: &Value, groups: &[OptionGroup]) -> Result<()> {
-    let not_an_array = |what: &str, value: Option<&Value>| match value {
-        Some(Value::Array(_)) => {
-            Err(Error::invalid(format!("{what} must be an object, not an array")))
+/// The value of the option `path`, its numbers as a program has them, but for those of the filter. An error for a number
+/// that no program has.
+fn rounded(path: &str, value: Value) -> Result<Value> {
+    match value {
+        filter if path == FILTER => Ok(filter),
+        Value::Object(members) => {
+            let member = |(key, value): (String, Value)| -> Result<(String, Value)> {
+                let value = match path {
+                    "" => rounded(&key, value)?,
+                    group => rounded(&format!("{group}.{key}"), value)?,
+                };
+                Ok((key, value))
+            };
+            members.into_iter().map(member).collect::<Result<Map<_, _>>>().map(Value::Object)
         }
-        _ => Ok(()),
-    };
-    not_an_array("options", Some(value))?;
-    for OptionGroup { name, .. } in groups {
-        not_an_array(&format!("option \"{name}\""), value.get(name))?;
+        Value::Array(elements) => {
+            let element = |(at, value)| rounded(&format!("{path}[{at}]"), value);
+            let rounded: Result<Vec<_>> = elements.into_iter().enumerate().map(element).collect();
+            rounded.map(Value::Array)
+        }
+        value => match (exact::number(&value), exact::rounded(&value)) {
+            (Some(digits), Value::String(_)) => {
+                Err(out_of_range(path, "between -1.8e308 and 1.8e308", digits))
+            }
+            (_, rounded) => Ok(rounded),
+        },
     }
-    for path in OBJECTS {
-        let inner = path.split_once('.').and_then(|(group, key)| value.get(group)?.get(key));
-        not_an_array(&format!("option \"{path}\""), inner)?;
-    }
-    Ok(())
 }
 
 #[cfg(test)]
@@ -225,6 +235,29 @@ mod tests {
             json!({"answer": {"schema": ["object"]}}),
             "option \"answer.schema\" must be an object, not an array",
             "",
+        );
+    }
+
+    #[test]
+    fn numbers_of_the_filter_have_all_their_digits_and_no_others() {
+        let check = |json: &str, expected: Value| {
+            let written = WrittenOptions::read(exact::read(json).unwrap());
+            assert_eq!(written.unwrap().into_json(), expected, "{json}");
+        };
+        let digits = "12345678901234567890123.50";
+        check(
+            &format!(r#"{{"k": 3, "retrieve": {{"mmr": 0.50, "filter": {{"n": [{digits}]}}}}}}"#),
+            json!({"k": 3, "retrieve": {"mmr": 0.5, "filter": {"n": [exact::of_digits(digits)]}}}),
+        );
+        let schema = |enumerated: &str| {
+            format!(r#"{{"answer": {{"schema": {{"type": "object", "enum": [{enumerated}]}}}}}}"#)
+        };
+        let rounded = json!({"answer": {"schema": {"type": "object", "enum": [1.5]}}});
+        check(&schema("1.50"), rounded);
+        let error = WrittenOptions::read(exact::read(&schema("1, 1e400")).unwrap()).unwrap_err();
+        assert_eq!(
+            error.message(),
+            "option \"answer.schema.enum[1]\" must be between -1.8e308 and 1.8e308, not 1e400"
         );
     }
 

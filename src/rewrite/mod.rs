@@ -34,6 +34,7 @@ pub use options::RewriteOptions;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::prompt::messages::Message;
+use crate::prompt::place;
 use crate::prompt::template::{Template, Value};
 use crate::prompt::writer::Writer;
 
@@ -218,7 +219,7 @@ impl RewriteTask<'_> {
             ("columns", Value::List(columns.collect())),
             ("today", Value::Text(self.today.to_owned())),
         ];
-        self.template.render(&values, &["question"])
+        self.template.render(&values, place::REWRITE.needed)
     }
 }
 

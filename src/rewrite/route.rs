@@ -6,6 +6,7 @@
 use serde::Deserialize;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::prompt::place;
 use crate::prompt::template::{Template, Value};
 use crate::prompt::writer::Writer;
 use crate::text::line::single_line;
@@ -58,7 +59,7 @@ pub fn ask(
         ("question", Value::Text(question.trim().to_owned())),
         ("pipelines", Value::List(choices.iter().map(item).collect())),
     ];
-    let answer = writer.write(&template.render(&values, &["question", "pipelines"])?)?;
+    let answer = writer.write(&template.render(&values, place::ROUTE.needed)?)?;
     named(&answer, choices).ok_or_else(|| {
         let start: String = answer.chars().take(80).collect();
         let names: Vec<&str> = choices.iter().map(|it| it.name.as_str()).collect();

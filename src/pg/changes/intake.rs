@@ -22,6 +22,8 @@ pub enum ChangeKind {
     Missing,
     /// Some rows have gone.
     Gone,
+    /// Rows without a key have come, changed or gone.
+    Keyless,
 }
 
 impl ChangeKind {
@@ -32,14 +34,14 @@ impl ChangeKind {
             ChangeKind::All => "all",
             ChangeKind::Missing => "missing",
             ChangeKind::Gone => "gone",
+            ChangeKind::Keyless => "keyless",
         }
     }
 
     /// The kind of this name.
     pub fn from_name(name: &str) -> Option<ChangeKind> {
-        [ChangeKind::Keys, ChangeKind::All, ChangeKind::Missing, ChangeKind::Gone]
-            .into_iter()
-            .find(|kind| kind.name() == name)
+        use ChangeKind::{All, Gone, Keyless, Keys, Missing};
+        [Keys, All, Missing, Gone, Keyless].into_iter().find(|kind| kind.name() == name)
     }
 }
 

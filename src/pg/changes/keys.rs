@@ -23,6 +23,9 @@ use crate::scheduling::changed_keys::KeyBuffer;
 /// A key, one text a column.
 pub type SourceKey = Vec<String>;
 
+/// What there is of the key of a row that has none: `None` for each column that is NULL.
+pub type KnownKey = Vec<Option<String>>;
+
 thread_local! {
     /// By table and pipeline; emptied whenever the definition of any relation changes.
     static READERS: RefCell<Option<Readers>> = const { RefCell::new(None) };

@@ -31,6 +31,8 @@ struct NotedChanges {
     has_gone: bool,
     /// Whether rows have changed, it is not known which.
     has_unknown: bool,
+    /// Whether there have been rows without a key.
+    has_keyless: bool,
 }
 
 thread_local! {
@@ -65,6 +67,20 @@ pub fn gone(pipeline: i32, wakes: bool) {
         noted.wakes |= wakes;
         noted.pipelines.entry(pipeline).or_default().has_gone = true;
     });
+}
+
+/// Notes that a row without a key has come, changed or gone; whether it is the first one since something was last written.
+pub fn keyless(pipeline: i32, wakes: bool) -> bool {
+    let (is_first_of_all, is_first) = with(|noted| {
+        let is_first_of_all = noted.pipelines.is_empty();
+        noted.wakes |= wakes;
+        let changes = noted.pipelines.entry(pipeline).or_default();
+        (is_first_of_all, !std::mem::replace(&mut changes.has_keyless, true))
+    });
+    if is_first_of_all {
+        intake::keep();
+    }
+    is_first
 }
 
 /// Notes that a row has changed of a pipeline that was made after the snapshot of this transaction:
@@ -169,12 +185,16 @@ fn write() {
     let pipelines = with(|noted| std::mem::take(&mut noted.pipelines));
     let mut writer = None;
     for (pipeline, changes) in pipelines {
-        let NotedChanges { keys, taken, has_gone, has_unknown } = changes;
-        if !has_gone && !has_unknown && keys.is_empty() && taken.is_empty() {
+        let NotedChanges { keys, taken, has_gone, has_unknown, has_keyless } = changes;
+        let kinds = [
+            (has_gone, intake::ChangeKind::Gone),
+            (has_unknown, intake::ChangeKind::All),
+            (has_keyless, intake::ChangeKind::Keyless),
+        ];
+        if kinds.iter().all(|(is_so, _)| !is_so) && keys.is_empty() && taken.is_empty() {
             continue;
         }
         let Some(writer) = writer.get_or_insert_with(intake::IntakeWriter::open) else { return };
-        let kinds = [(has_gone, intake::ChangeKind::Gone), (has_unknown, intake::ChangeKind::All)];
         for (_, kind) in kinds.into_iter().filter(|(is_so, _)| *is_so) {
             writer.append_kind(pipeline, kind).or_report();
         }

@@ -20,7 +20,7 @@ use crate::pg::question::search::Search;
 use crate::pg::question::{rewrite, route};
 use crate::pg::ragd::embed;
 use crate::pg::ragd::usage::{self, Usage};
-use crate::pg::server::json::Jsonb;
+use crate::pg::server::json::ExactJsonb;
 use crate::request::{QuestionArguments, WrittenOptions};
 use crate::retrieve::Passage;
 use crate::rewrite::route::AUTO;
@@ -131,7 +131,7 @@ impl<'a> CandidateConfiguration<'a> {
         let request = QuestionRequest {
             pipeline: self.pipeline_named(),
             arguments: QuestionArguments::default(),
-            options: Some(Jsonb(self.configuration.answer_options()?.into_json())),
+            options: Some(ExactJsonb(self.configuration.answer_options()?.into_json())),
             conditions: case.filter.clone(),
         };
         let before = begin_anew();

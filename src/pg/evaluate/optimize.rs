@@ -357,10 +357,11 @@ fn read(options: Value, metric: EvalMetric) -> Result<(OptimizeOptions, EvalOpti
         ("answers", "Questions are answered where the metric is one of answers."),
         ("context", "The context is measured where the metric is one of the context."),
     ];
-    if let Some((key, why)) = decided.into_iter().find(|(key, _)| shared.contains_key(*key)) {
+    let is_said = |key: &str| shared.get(key).is_some_and(|it| !it.is_null());
+    if let Some((key, why)) = decided.into_iter().find(|(key, _)| is_said(key)) {
         return Err(Error::invalid(format!("rag_optimize has no option \"{key}\"")).hint(why));
     }
-    if shared.contains_key("judge") && !metric.is_of_answers() {
+    if is_said("judge") && !metric.is_of_answers() {
         let message = format!("option \"judge\" is of no use for metric \"{}\"", metric.name());
         return Err(Error::invalid(message).hint("It judges answers. Choose a metric of answers."));
     }

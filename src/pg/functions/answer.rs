@@ -18,7 +18,7 @@ fn rag_answer(
     mode: Option<&str>,
     filter: Option<ExactJsonb>,
     llm: Option<&str>,
-    options: Option<Jsonb>,
+    options: Option<ExactJsonb>,
 ) -> Option<String> {
     let filter = filter.map(|ExactJsonb(filter)| filter);
     let arguments =
@@ -37,7 +37,7 @@ fn rag_answer_details(
     mode: Option<&str>,
     filter: Option<ExactJsonb>,
     llm: Option<&str>,
-    options: Option<Jsonb>,
+    options: Option<ExactJsonb>,
 ) -> TableIterator<
     'static,
     (
@@ -79,7 +79,7 @@ fn rag_prompt(
     mode: Option<&str>,
     filter: Option<ExactJsonb>,
     llm: Option<&str>,
-    options: Option<Jsonb>,
+    options: Option<ExactJsonb>,
 ) -> TableIterator<'static, (name!(role, String), name!(content, String))> {
     let filter = filter.map(|ExactJsonb(filter)| filter);
     let arguments =

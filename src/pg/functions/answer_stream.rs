@@ -4,7 +4,7 @@ use pgrx::prelude::*;
 
 use crate::pg::question::request::QuestionRequest;
 use crate::pg::server::error::OrReport;
-use crate::pg::server::json::{ExactJsonb, Jsonb};
+use crate::pg::server::json::ExactJsonb;
 use crate::request::QuestionArguments;
 
 #[pg_extern(sql = false)]
@@ -17,7 +17,7 @@ fn rag_answer_stream(
     mode: Option<&str>,
     filter: Option<ExactJsonb>,
     llm: Option<&str>,
-    options: Option<Jsonb>,
+    options: Option<ExactJsonb>,
 ) -> SetOfIterator<'static, String> {
     let filter = filter.map(|ExactJsonb(filter)| filter);
     let arguments =

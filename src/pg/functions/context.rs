@@ -6,7 +6,7 @@ use crate::context::Reading;
 use crate::error::Result;
 use crate::pg::question::request::QuestionRequest;
 use crate::pg::server::error::OrReport;
-use crate::pg::server::json::{ExactJsonb, Jsonb, JsonbText};
+use crate::pg::server::json::{ExactJsonb, JsonbText};
 use crate::request::QuestionArguments;
 
 type ContextRow = (
@@ -32,7 +32,7 @@ fn rag_context(
     mode: Option<&str>,
     filter: Option<ExactJsonb>,
     llm: Option<&str>,
-    options: Option<Jsonb>,
+    options: Option<ExactJsonb>,
 ) -> TableIterator<
     'static,
     (

@@ -45,7 +45,8 @@ fn embed_nullable(
     kind: EmbeddingKind,
     embedding: &mut Embedding,
 ) -> Result<Vec<Option<Vector>>> {
-    let texts: Vec<String> = input.iter().flatten().cloned().collect();
-    let mut vectors = embedding.embed(&texts, kind)?.into_iter();
-    Ok(input.iter().map(|text| text.as_ref().and_then(|_| vectors.next()).map(Vector)).collect())
+    let are_given: Vec<bool> = input.iter().map(Option::is_some).collect();
+    let texts: Vec<String> = input.into_iter().flatten().collect();
+    let mut vectors = embedding.embed(&texts, kind)?.into_iter().map(Vector);
+    Ok(are_given.into_iter().map(|is_given| is_given.then(|| vectors.next()).flatten()).collect())
 }

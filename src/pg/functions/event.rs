@@ -12,7 +12,7 @@ use pgrx::spi::quote_identifier;
 use crate::error::Result;
 use crate::pg::catalog::pipeline::{self, Pipeline};
 use crate::pg::changes::{intake, noted};
-use crate::pg::pipeline::readers::Revocation;
+use crate::pg::pipeline::readers::{self, Revocation};
 use crate::pg::pipeline::remake::{self, TableAlteration};
 use crate::pg::pipeline::table_change::TableChange;
 use crate::pg::pipeline::{create, schema, shards, triggers};
@@ -22,11 +22,12 @@ use crate::pg::server::sql::{self, query};
 
 #[pg_extern(sql = false)]
 fn rag_prepare_source(fcinfo: pg_sys::FunctionCallInfo) {
-    // SAFETY: of a function that is being called.
-    let alteration = unsafe { altered_columns(fcinfo) };
-    if let Some(alteration) = alteration.filter(|_| intake::table(c"pipeline").is_some()) {
-        remake::begin(&alteration).or_report();
-    }
+    // SAFETY: of a function that is being called; the parse tree is that of the statement.
+    let (alteration, is_revocation) = unsafe {
+        let is_revocation = statement(fcinfo).is_some_and(|it| readers::are_revoked_by(it));
+        (altered_columns(fcinfo), is_revocation)
+    };
+    prepare_source(alteration, is_revocation).or_report();
 }
 
 #[pg_extern(sql = false)]
@@ -43,6 +44,14 @@ fn rag_follow_source(fcinfo: pg_sys::FunctionCallInfo) {
         (statement.and_then(|it| Revocation::of(it)), change)
     };
     follow_source(revocation, &change).or_report();
+}
+
+fn prepare_source(alteration: Option<TableAlteration>, is_revocation: bool) -> Result<()> {
+    if intake::table(c"pipeline").is_none() {
+        return Ok(());
+    }
+    alteration.map_or(Ok(()), |it| remake::begin(&it))?;
+    if is_revocation { readers::note_before() } else { Ok(()) }
 }
 
 /// The parse tree of the statement that has an event trigger called.

@@ -20,7 +20,7 @@ use crate::pg::pipeline::define::{check_chunk_size, check_late, check_title};
 use crate::pg::pipeline::{config, content, create, schema, shards};
 use crate::pg::question::defaults;
 use crate::pg::server::error::OrReport;
-use crate::pg::server::json::Jsonb;
+use crate::pg::server::json::{ExactJsonb, Jsonb};
 use crate::pg::server::options::{self, names, present};
 use crate::pg::server::role::{Acting, as_superuser, table_owner};
 use crate::pg::server::sql;
@@ -143,7 +143,7 @@ fn rag_create_pipeline(
     chunking: Option<Jsonb>,
     model: Option<&str>,
     refresh: Option<&str>,
-    defaults: Option<Jsonb>,
+    defaults: Option<ExactJsonb>,
     options: Option<Jsonb>,
     if_not_exists: Option<bool>,
     shards: Option<Vec<Option<String>>>,
@@ -174,7 +174,7 @@ fn rag_alter_pipeline(
     chunking: Option<Jsonb>,
     model: Option<&str>,
     refresh: Option<&str>,
-    defaults: Option<Jsonb>,
+    defaults: Option<ExactJsonb>,
     options: Option<Jsonb>,
     shards: Option<Vec<Option<String>>>,
 ) -> String {
@@ -199,7 +199,7 @@ fn alter(
     pipeline: &Pipeline,
     wanted: PipelineAlteration<'_>,
     given: &AlterOptions,
-    defaults: Option<Jsonb>,
+    defaults: Option<ExactJsonb>,
 ) -> Result<()> {
     let AlterOptions { description, represent, graph, tree, communities, .. } = given;
     let defaults = read_defaults(defaults)?;
@@ -275,7 +275,7 @@ fn chunking_of(given: Option<Jsonb>) -> Result<ChunkingOptions> {
 }
 
 /// The argument `defaults`; `None` where nothing is said.
-fn read_defaults(defaults: Option<Jsonb>) -> Result<Option<WrittenOptions>> {
+fn read_defaults(defaults: Option<ExactJsonb>) -> Result<Option<WrittenOptions>> {
     let object = defaults.map(|given| options::object_called("defaults", given)).transpose()?;
     object.map(question_defaults::read).transpose()
 }

@@ -10,6 +10,7 @@ use crate::pg::catalog::derivation;
 use crate::pg::catalog::pipeline::{self, Pipeline, RefreshMode, owned};
 use crate::pg::catalog::view;
 use crate::pg::changes::noted;
+use crate::pg::derivation::extracted_relations;
 use crate::pg::ingest::batch::{Runner, RunnerStep};
 use crate::pg::ingest::fill::FillProgress;
 use crate::pg::ingest::queue;
@@ -197,9 +198,11 @@ fn has_pending(name: &str, time: TimestampWithTimeZone) -> Result<bool> {
     }
 }
 
+/// Tries failed rows again and, without a key, has the texts read again about which no reply could be; how many.
 fn retry(pipeline: &Pipeline, key: Option<&str>) -> Result<i64> {
+    let texts = key.map_or_else(|| extracted_relations::ask_again(pipeline), |_| Ok(0))?;
     let key = key.map(|key| view::key_parts(pipeline, key)).transpose()?;
-    as_superuser(|| queue::retry(pipeline.id, key))
+    Ok(texts + as_superuser(|| queue::retry(pipeline.id, key))?)
 }
 
 /// Does all there is to do now, each batch in transactions of its own.

@@ -4,7 +4,7 @@ use pgrx::prelude::*;
 
 use crate::pg::question::request::QuestionRequest;
 use crate::pg::server::error::OrReport;
-use crate::pg::server::json::{ExactJsonb, Jsonb, JsonbText};
+use crate::pg::server::json::{ExactJsonb, JsonbText};
 use crate::pg::server::vector::Vector;
 use crate::request::QuestionArguments;
 use crate::retrieve::Passage;
@@ -40,7 +40,7 @@ fn rag_retrieve(
     filter: Option<ExactJsonb>,
     rewrite: Option<&str>,
     rerank: Option<&str>,
-    options: Option<Jsonb>,
+    options: Option<ExactJsonb>,
     query_vector: Option<Vector>,
 ) -> TableIterator<
     'static,
@@ -100,7 +100,7 @@ fn rag_retrieve_batch(
     filter: Option<ExactJsonb>,
     rewrite: Option<&str>,
     rerank: Option<&str>,
-    options: Option<Jsonb>,
+    options: Option<ExactJsonb>,
 ) -> TableIterator<
     'static,
     (

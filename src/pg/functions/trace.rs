@@ -9,7 +9,7 @@ use crate::pg::question::trace_log;
 use crate::pg::ragd::trace::TraceStep;
 use crate::pg::server::error::OrReport;
 use crate::pg::server::interval;
-use crate::pg::server::json::{ExactJsonb, Jsonb};
+use crate::pg::server::json::ExactJsonb;
 use crate::pg::server::options::present;
 use crate::pg::server::sql;
 use crate::request::QuestionArguments;
@@ -26,7 +26,7 @@ fn rag_explain(
     mode: Option<&str>,
     filter: Option<ExactJsonb>,
     llm: Option<&str>,
-    options: Option<Jsonb>,
+    options: Option<ExactJsonb>,
 ) -> TableIterator<
     'static,
     (

@@ -270,7 +270,11 @@ impl Runner {
                 if matches!(self.transactions, Transactions::OfProcedure) {
                     return Err(failure);
                 }
-                if failure.cause == Cause::Passing { PAUSE_FOR_LOCKS } else { PAUSE_FOR_INDEX }
+                // Without room on the disk, most of a build is done before it fails.
+                match failure.cause == Cause::Passing && !failure.is_of_system() {
+                    true => PAUSE_FOR_LOCKS,
+                    false => PAUSE_FOR_INDEX,
+                }
             }
         };
         self.finish_not_before.insert(id, now + pause);

@@ -11,14 +11,15 @@ use pgrx::spi::quote_literal;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::pipeline::Pipeline;
 use crate::pg::catalog::view::{self, ContentColumns, ViewColumn, content_columns};
-use crate::pg::changes::keys::SourceKey;
-use crate::pg::derivation::column_relations::ColumnRelationStore;
+use crate::pg::changes::keys::{KnownKey, SourceKey};
+use crate::pg::derivation::column_relations::{ColumnRelationStore, SaidByRow, SaidName};
 use crate::pg::derivation::mentions::MentionStore;
 use crate::pg::derivation::tree::changes as tree_changes;
 use crate::pg::server::sql::{self, query, render};
 use crate::pg::server::transaction::has_one_snapshot;
 use crate::pg::server::vector::Vector;
 use crate::pipeline::{ChunkStore, Content, ContentHash, Document, StoredChunk, Vectors};
+use crate::text::code::open_fences;
 
 /// What surrounds a chunk's text and may change without it.
 const AROUND: [&str; 6] =
@@ -90,6 +91,13 @@ impl<'a> SqlStore<'a> {
         self.render_keys(query!(chunk.source_keys_missing))
     }
 
+    /// The keys of rows of the source that have none, as far as they are known, each once. No more than `most` such rows
+    /// are looked at.
+    pub fn keyless(&self, most: i64) -> Result<Vec<KnownKey>> {
+        let statement = self.render_keys(query!(chunk.source_keys_none));
+        sql::rows(&statement, &[most.into()], |row| sql::required(row.get::<KnownKey>(1)?))
+    }
+
     /// Drops the chunks of rows that are in the source no more; how many.
     pub fn forget_gone(&self) -> Result<usize> {
         if !tree_changes::are_followed(self.pipeline.id)? {
@@ -109,6 +117,8 @@ impl<'a> SqlStore<'a> {
         let keys = view::source_keys(self.pipeline);
         // The type's own output, as for a changed row; a cast may give something else.
         let text = |key: &String| format!("pg_catalog.format('%s', s.{key})");
+        let known = |key: &String| render(query!(chunk.known_key), &[("column", key)]);
+        let is_null = |key: &String| format!("s.{key} IS NULL");
         let pairs = self.columns.keys.iter().zip(&keys);
         let equal =
             pairs.map(|(key, source)| format!("s.{source} {} c.{}", key.equality(), key.name));
@@ -116,6 +126,8 @@ impl<'a> SqlStore<'a> {
             template,
             &[
                 ("keys", &keys.iter().map(text).collect::<Vec<_>>().join(", ")),
+                ("known_keys", &keys.iter().map(known).collect::<Vec<_>>().join(", ")),
+                ("has_no_key", &keys.iter().map(is_null).collect::<Vec<_>>().join(" OR ")),
                 ("source", &self.pipeline.source.sql),
                 ("chunk_table", &self.pipeline.chunk_table.sql),
                 ("key_join", &equal.collect::<Vec<_>>().join(" AND ")),
@@ -188,7 +200,9 @@ impl<'a> SqlStore<'a> {
         })?;
         let places: HashMap<(usize, i32), &StoredChunk> =
             chunks.iter().map(|chunk| ((chunk.document, chunk.chunk_no), chunk)).collect();
-        let chunk = |(place, chunk_id)| Some((chunk_id, *places.get(&place)?));
+        let open = fences_before(chunks);
+        let chunk =
+            |(place, chunk_id)| Some((chunk_id, *places.get(&place)?, open.get(&place).copied()));
         store.keep(&without.into_iter().filter_map(chunk).collect::<Vec<_>>())
     }
 
@@ -198,7 +212,12 @@ impl<'a> SqlStore<'a> {
         let Some(store) = store else { return Ok(()) };
         let statement = self.render_with(query!(chunk.said), 1, &[("said", &store.said())]);
         let said = sql::rows(&statement, &self.key_arrays(keys), |row| {
-            Ok((sql::required(row.get(1)?)?, row.get(2)?, row.get(3)?, row.get(4)?))
+            Ok(SaidByRow {
+                chunk_id: sql::required(row.get(1)?)?,
+                place: row.get(2)?,
+                subject: SaidName { name: row.get(3)?, row: row.get(4)? },
+                object: SaidName { name: row.get(5)?, row: row.get(6)? },
+            })
         })?;
         store.keep(&said)
     }
@@ -308,6 +327,18 @@ impl ChunkStore for SqlStore<'_> {
         }
         Ok(())
     }
+}
+
+/// The fences of code that are open where chunks begin, by their documents and their numbers in these.
+fn fences_before(chunks: &[StoredChunk]) -> HashMap<(usize, i32), &str> {
+    let mut found = HashMap::new();
+    for document in chunks.chunk_by(|one, next| one.document == next.document) {
+        let pieces = document.iter().map(|it| (it.chunk.start_char, it.chunk.content.as_str()));
+        let pieces: Vec<(u32, &str)> = pieces.collect();
+        let open = document.iter().zip(open_fences(&pieces));
+        found.extend(open.filter_map(|(it, open)| Some(((it.document, it.chunk_no), open?))));
+    }
+    found
 }
 
 fn keys_of(documents: &[Document]) -> Vec<SourceKey> {

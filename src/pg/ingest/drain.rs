@@ -15,6 +15,9 @@ use crate::pg::server::transaction::{Outcome, Transactions};
 /// Keys read at a time where rows have to be looked for.
 const KEYS_AT_A_TIME: i64 = 1000;
 
+/// Rows without a key that are looked at to list what there is of their keys.
+const MOST_KEYLESS: i64 = 1000;
+
 /// Turns what sessions left about a pipeline into rows of the queue.
 pub fn drain(transactions: Transactions, id: i32) -> Outcome<()> {
     locking::at_work(transactions, id, Chunks::Read, |pipeline| {
@@ -27,8 +30,12 @@ pub fn drain(transactions: Transactions, id: i32) -> Outcome<()> {
         if let Some(time) = changes.all_asked_at {
             pipeline::set_fill_from(id, time)?;
         }
-        if changes.has_gone || changes.has_missing || changes.all_asked_at.is_some() {
+        let is_about_any = changes.has_missing || changes.all_asked_at.is_some();
+        if changes.has_gone || is_about_any {
             as_owner_of_all(pipeline, || fill::forget_gone(pipeline))?;
+        }
+        if changes.has_gone || is_about_any || changes.has_keyless {
+            list_keyless(pipeline)?;
         }
         if changes.all_asked_at.is_some() {
             add_found(pipeline, &changes, |store| store.all_keys())?;
@@ -37,6 +44,13 @@ pub fn drain(transactions: Transactions, id: i32) -> Outcome<()> {
         }
         Ok(())
     })
+}
+
+/// Lists the rows without a key among those that were given up, and takes off those that have gone, or have one now.
+fn list_keyless(pipeline: &Pipeline) -> Result<()> {
+    let find = || SqlStore::of(pipeline)?.keyless(MOST_KEYLESS);
+    let found = as_owner_of_all(pipeline, find)?;
+    queue::list_keyless(pipeline.id, pipeline.key_columns, &found)
 }
 
 /// Queues the rows that `query` finds. They are read as the owner, the queue is not the owner's.

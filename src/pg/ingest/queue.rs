@@ -9,14 +9,18 @@ use std::time::Duration;
 
 use pgrx::prelude::*;
 
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::pg::catalog::activity::{Reason, note_failure};
 use crate::pg::catalog::pipeline;
-use crate::pg::changes::intake::ChangeKind;
-use crate::pg::changes::keys::SourceKey;
+use crate::pg::changes::intake::{self, ChangeKind};
+use crate::pg::changes::keys::{KnownKey, SourceKey};
+use crate::pg::server::error::sqlstate_text;
 use crate::pg::server::role::LocalSettings;
 use crate::pg::server::sql::query;
 use crate::pg::server::{random, sql, time_limit};
+
+/// What is said of rows without a key.
+const NO_KEY: &str = "a column of the key is NULL, and a pipeline knows rows by it";
 
 /// Rows of `rag.intake` that are taken at once.
 const MOST_DRAINED: i64 = 100;
@@ -38,6 +42,8 @@ pub struct DrainedChanges {
     pub has_missing: bool,
     /// Whether rows have gone, it is not known which.
     pub has_gone: bool,
+    /// Whether rows without a key have come, changed or gone.
+    pub has_keyless: bool,
     queued_at: Option<TimestampWithTimeZone>,
 }
 
@@ -74,6 +80,7 @@ pub fn drain(pipeline: i32) -> Result<DrainedChanges> {
             Some(ChangeKind::All) => changes.all_asked_at = Some(queued_at),
             Some(ChangeKind::Missing) => changes.has_missing = true,
             Some(ChangeKind::Gone) => changes.has_gone = true,
+            Some(ChangeKind::Keyless) => changes.has_keyless = true,
             // How many columns a key has is known to the code that adds them.
             Some(ChangeKind::Keys) | None => changes.keys.push(keys),
         }
@@ -106,6 +113,24 @@ pub fn add(
     let arguments =
         [pipeline.into(), parts.into(), columns.into(), queued_at.into(), is_fill.into()];
     by_index(|| sql::execute(statement, &arguments)).map(drop)
+}
+
+/// Has `rag.dead_letter` list the rows without a key, `keys` of `columns` each, and no others without one.
+pub fn list_keyless(pipeline: i32, columns: usize, keys: &[KnownKey]) -> Result<()> {
+    let parts: Vec<Option<&str>> = keys.iter().flatten().map(Option::as_deref).collect();
+    let sqlstate = sqlstate_text(ErrorKind::NullNotAllowed);
+    let reason = Reason { sqlstate: &sqlstate, message: NO_KEY };
+    let arguments = [
+        pipeline.into(),
+        parts.into(),
+        (columns as i64).into(),
+        reason.sqlstate.into(),
+        reason.message.into(),
+    ];
+    match sql::execute(query!(queue.list_keyless), &arguments)? {
+        0 => Ok(()),
+        new => note_failure(pipeline, new as i64, &reason),
+    }
 }
 
 /// A row that this worker has in hand.
@@ -344,7 +369,11 @@ pub fn retry(pipeline: i32, key: Option<SourceKey>) -> Result<i64> {
     sql::execute(lock, &[pipeline.into(), key.clone().into()])?;
     let statement = query!(queue.retry);
     let found = sql::changed_rows(statement, &[pipeline.into(), key.into()], |row| {
-        sql::required(row.get::<i64>(1)?)
+        Ok((sql::required(row.get::<i64>(1)?)?, sql::required(row.get::<bool>(2)?)?))
     })?;
-    Ok(found.into_iter().sum())
+    let (count, has_keyless) = found.into_iter().next().unwrap_or_default();
+    if has_keyless {
+        intake::leave(pipeline, ChangeKind::Keyless)?;
+    }
+    Ok(count)
 }

@@ -11,9 +11,14 @@
 //!
 //! It runs as the role that changes the table. An application role needs no right on the pipeline:
 //! what is read and written for it is fixed, and is done as the owner.
+//!
+//! Where a constraint was dropped, a row may have no key. Nothing could find such a row again, so the statement that
+//! writes it fails; but logical replication would stop there, so what it applies is skipped and listed in
+//! `rag.dead_letter` (`drain.rs`).
 
 use std::cell::Cell;
 
+use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::prelude::*;
 
 use super::{fill, queue};
@@ -21,11 +26,12 @@ use crate::error::{Error, Result};
 use crate::pg::catalog::locking;
 use crate::pg::catalog::owner::as_owner;
 use crate::pg::catalog::pipeline::{self, Pipeline};
-use crate::pg::changes::{keys, noted};
+use crate::pg::changes::keys::{self, KeyReader};
+use crate::pg::changes::noted;
 use crate::pg::pipeline::triggers;
 use crate::pg::server::error::OrReport;
 use crate::pg::server::role::as_superuser;
-use crate::pg::server::transaction::has_one_snapshot;
+use crate::pg::server::transaction::{applies_changes, has_one_snapshot};
 use crate::scheduling::changed_keys::KeyBuffer;
 
 #[pg_extern(sql = false)]
@@ -60,19 +66,54 @@ fn capture(data: &pg_sys::TriggerData) -> Result<()> {
         // SAFETY: as above.
         if !unsafe { reader.read(data.tg_newtuple, table.rd_att, &mut new) } {
             // SAFETY: as above.
-            return Err(unsafe { reader.no_key(table.rd_id, data.tg_newtuple, table.rd_att) });
-        }
-        if !had_key || old.key() != new.key() {
+            unsafe { refuse_or_skip(&reader, id, table, data.tg_newtuple) }?;
+        } else if !had_key || old.key() != new.key() {
             noted::key(id, new.key(), reader.wakes);
         }
     } else if !had_key && has(pg_sys::TRIGGER_EVENT_INSERT) {
         // SAFETY: as above.
-        return Err(unsafe { reader.no_key(table.rd_id, data.tg_trigtuple, table.rd_att) });
+        unsafe { refuse_or_skip(&reader, id, table, data.tg_trigtuple) }?;
     }
     if had_key {
         noted::key(id, old.key(), reader.wakes);
+    } else {
+        // The row is listed, and perhaps has a key now, or has gone.
+        noted::keyless(id, reader.wakes);
     }
     KEYS.set((old, new));
+    Ok(())
+}
+
+/// The error for a row without a key that is written. Where a session applies what was written elsewhere, the row is
+/// skipped, with a warning for the first one of a transaction.
+///
+/// # Safety
+///
+/// As for [`KeyReader::read`]; `table` is open.
+unsafe fn refuse_or_skip(
+    reader: &KeyReader,
+    id: i32,
+    table: &pg_sys::RelationData,
+    row: pg_sys::HeapTuple,
+) -> Result<()> {
+    let is_skipped = applies_changes();
+    if is_skipped && !noted::keyless(id, reader.wakes) {
+        return Ok(());
+    }
+    // SAFETY: by this function's contract.
+    let error = unsafe { reader.no_key(table.rd_id, row, table.rd_att) };
+    if !is_skipped {
+        return Err(error);
+    }
+    let code = PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED;
+    ErrorReport::new(code, error.message().to_owned(), "pg_rag")
+        .set_detail(
+            "Such rows are not searched. An error would stop the replication of all others.",
+        )
+        .set_hint(
+            "Give them keys where they come from. rag.dead_letter says whether there are any.",
+        )
+        .report(PgLogLevel::WARNING);
     Ok(())
 }
 

@@ -33,9 +33,11 @@ const MUCH: u32 = 2;
 /// Settings of a worker, whatever is set for its database. What it does can be done again: so it
 /// does not wait for the disk at each of its commits, nor for long for a lock, with all other
 /// pipelines behind it, and if it is in a deadlock with a session, it is the one that finds out.
+/// It reads contents through views. Minor versions that do not have a setting pass it by.
 const SETTINGS: &[(&CStr, &CStr)] = &[
     (c"search_path", c"pg_catalog, pg_temp"),
     (c"row_security", c"on"),
+    (c"restrict_nonsystem_relation_kind", c""),
     (c"synchronous_commit", c"off"),
     (c"default_transaction_read_only", c"off"),
     (c"default_transaction_isolation", c"read committed"),
@@ -95,6 +97,9 @@ pub fn connect(database: pg_sys::Oid) {
     unsafe {
         pg_sys::BackgroundWorkerInitializeConnectionByOid(database, pg_sys::InvalidOid, 0);
         for (name, value) in SETTINGS {
+            if pg_sys::GetConfigOption(name.as_ptr(), true, false).is_null() {
+                continue;
+            }
             pg_sys::SetConfigOption(
                 name.as_ptr(),
                 value.as_ptr(),

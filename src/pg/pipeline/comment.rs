@@ -2,6 +2,8 @@
 //!
 //! They stay when a relation is renamed, replaced or given away, and go when it is dropped.
 
+use std::collections::HashMap;
+
 use pgrx::prelude::*;
 use pgrx::spi::quote_literal;
 
@@ -69,12 +71,13 @@ impl ShownColumn {
 
 /// Has columns of `relation` bear the comments that those of the relation `of` bear now, which they show.
 pub fn on_shown(relation: &str, of: pg_sys::Oid, columns: &[ShownColumn]) -> Result<()> {
+    let shown: Vec<&str> = columns.iter().map(|column| column.of.as_str()).collect();
+    let said = sql::rows(query!(create.comments_of_columns), &[of.into(), shown.into()], |row| {
+        Ok((sql::required(row.get::<String>(1)?)?, sql::required(row.get::<String>(2)?)?))
+    })?;
+    let said: HashMap<String, String> = said.into_iter().collect();
     columns.iter().try_for_each(|column| {
-        let arguments = [of.into(), column.of.as_str().into()];
-        let said = sql::rows(query!(create.comment_of_column), &arguments, |row| {
-            sql::required(row.get::<String>(1)?)
-        })?;
-        let text = said.first().map_or(column.otherwise, String::as_str);
+        let text = said.get(&column.of).map_or(column.otherwise, String::as_str);
         let values =
             [("relation", relation), ("name", &column.name), ("comment", &quote_literal(text))];
         sql::execute(&render(query!(create.comment_column), &values), &[]).map(drop)

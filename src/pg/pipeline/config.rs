@@ -4,12 +4,12 @@ use pgrx::pg_sys;
 use pgrx::spi::quote_identifier;
 
 use super::content::{self, Expression};
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::pg::catalog::pipeline;
 use crate::pg::catalog::source::{SourceColumn, SourceTable};
 use crate::pg::server::role::as_owner_of;
 use crate::pg::server::sql::{self, query, render};
-use crate::text::text_search_config::config_of;
+use crate::text::text_search_config::{UNSTEMMED, config_of};
 
 /// The value of the option `config` that has the texts decide.
 pub const AUTO: &str = "auto";
@@ -24,8 +24,19 @@ const MOST_CHARACTERS: i32 = 2000;
 /// Fails where there is no such configuration.
 pub fn resolved(wanted: &str, source: &SourceTable, content: &Expression) -> Result<String> {
     match wanted {
-        AUTO => pipeline::config_name(&of_texts(source, content)?),
+        AUTO => name_here(&of_texts(source, content)?),
         wanted => pipeline::config_name(wanted),
+    }
+}
+
+/// The qualified name of a configuration that comes with PostgreSQL; of that for words as they are where this version has it
+/// not yet, as those before 18 have none for Estonian.
+fn name_here(config: &str) -> Result<String> {
+    match pipeline::config_name(config) {
+        Err(error) if error.kind() == ErrorKind::UndefinedObject => {
+            pipeline::config_name(UNSTEMMED)
+        }
+        found => found,
     }
 }
 

@@ -24,6 +24,7 @@ use crate::contextual::ContextualOptions;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::model::RegisteredModel;
 use crate::pg::catalog::operator::Operators;
+use crate::pg::catalog::owner::as_owner;
 use crate::pg::catalog::pipeline::{
     self, NewPipeline, Pipeline, PipelineStage, RefreshMode, Relation,
 };
@@ -31,6 +32,7 @@ use crate::pg::catalog::relation::{drop_if_there, give_relation, let_readers_rea
 use crate::pg::catalog::source::SourceTable;
 use crate::pg::catalog::{locking, shard, view};
 use crate::pg::derivation::{context_lines, table as derived_table};
+use crate::pg::server::role::{self, LocalSettings};
 use crate::pg::server::sql::{self, query, render};
 use crate::request::ALL;
 use crate::rewrite::route::AUTO;
@@ -189,9 +191,31 @@ impl PipelinePlan<'_> {
                 ("alias", &alias),
             ],
         );
-        sql::execute(&statement, &[])?;
+        let create = || sql::execute(&statement, &[]).map(drop);
+        match self.predecessor {
+            Some(before) if self.may_call_owner(before)? => {
+                // What the caller wrote names things as the caller sees them.
+                let path = role::search_path();
+                as_owner(before, || {
+                    let mut settings = LocalSettings::new();
+                    settings.set(c"search_path", &path);
+                    create()
+                })?;
+            }
+            _ => create()?,
+        }
         comment::on_content_view(&names.content_view, &self.name, self.title.is_some())?;
         comment::on_shown(&names.content_view, self.source.oid, &self.shown())
+    }
+
+    /// Whether to read the literals of `before`'s expressions may call functions of its owner's, who is not the caller.
+    fn may_call_owner(&self, before: &Pipeline) -> Result<bool> {
+        if role::table_owner(self.source.oid) == role::current_role() {
+            return Ok(false);
+        }
+        let view = [before.content_view.oid.into()];
+        let of_users = sql::rows(query!(remake.types_of_users), &view, |_| Ok(()))?;
+        Ok(!of_users.is_empty())
     }
 
     /// The columns of the source that each of the relations shows.

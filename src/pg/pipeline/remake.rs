@@ -16,13 +16,15 @@ use super::triggers;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::derivation::{self, DerivationKind};
 use crate::pg::catalog::grants::Grants;
-use crate::pg::catalog::operator::Operators;
+use crate::pg::catalog::operator::{self, Operators};
 use crate::pg::catalog::owner::as_owner;
 use crate::pg::catalog::pipeline::{self, Pipeline};
 use crate::pg::catalog::relation;
-use crate::pg::catalog::source::SourceTable;
+use crate::pg::catalog::source::{SourceColumn, SourceTable};
 use crate::pg::catalog::view::{self, ViewColumn};
 use crate::pg::changes::{intake, noted};
+use crate::pg::derivation::column_relations::changes::forget_missing;
+use crate::pg::index::hnsw;
 use crate::pg::server::role::{Acting, SUPERUSER};
 use crate::pg::server::sql::{self, query, render};
 use crate::pg::server::transaction::in_subtransaction;
@@ -69,6 +71,23 @@ struct Detached {
     read: Vec<(String, Option<bool>)>,
     /// Those of them that hold no files before.
     without_files: Vec<String>,
+    /// Whether to read the content's literals may call functions of users.
+    has_types_of_users: bool,
+}
+
+/// A column for the while in which another gets a new type, with the values that the other is to have. Both names are
+/// quoted.
+struct FilledColumn {
+    of: String,
+    name: String,
+}
+
+/// An index of the chunks' vectors.
+struct VectorIndex {
+    /// Its name, with its schema and quotes.
+    name: String,
+    /// What makes it anew; `None` where it can't have a column any more that it filters by, and where it has expressions.
+    definition: Option<String>,
 }
 
 /// The type of a column whose values are files.
@@ -171,7 +190,10 @@ impl Detached {
         let retyped = retyped
             .map(|column| (column.here.clone(), alteration.converted.contains(&column.source)))
             .collect();
+        let view = [pipeline.content_view.oid.into()];
+        let of_users = sql::rows(query!(remake.types_of_users), &view, |_| Ok(()))?;
         let detached = Detached {
+            has_types_of_users: !of_users.is_empty(),
             altered: alteration.table,
             key,
             content: content::current(&pipeline, &source)?,
@@ -202,7 +224,13 @@ impl Detached {
         let owner = quote_identifier(&source.owner);
         let name = &self.pipeline.content_view.sql;
         let statement = self.content_view(&source);
-        if let Err(failure) = in_subtransaction(|| sql::execute(&statement, &[]).map(drop)) {
+        // The owner may lack the right to create a view; as a superuser nothing of users is to be called.
+        let create = || sql::execute(&statement, &[]).map(drop);
+        let made = in_subtransaction(|| match self.has_types_of_users {
+            true => as_owner(&self.pipeline, create),
+            false => create(),
+        });
+        if let Err(failure) = made {
             let (of, why) = (&self.pipeline.name, failure.message);
             let message = format!(
                 "the content of pipeline \"{of}\" cannot be made of {} as it would be: {why}",
@@ -219,6 +247,9 @@ impl Detached {
         }
         let Some(pipeline) = pipeline::by_id(self.pipeline.id)? else { return Ok(()) };
         triggers::create_for_update(&pipeline)?;
+        if !self.dropped.is_empty() {
+            forget_missing(&pipeline)?;
+        }
         if self.may_have_other_values(&source) || self.says_less(&pipeline)? {
             intake::leave(pipeline.id, intake::ChangeKind::All)?;
             noted::wake_at_commit();
@@ -268,7 +299,16 @@ impl Detached {
         let Pipeline { id, view, .. } = &self.pipeline;
         let grants = Grants::of(view.oid)?;
         drop_view(&view.sql)?;
-        as_owner(&self.pipeline, || self.alter_chunk_table(source))?;
+        let indexes = self.vector_indexes(source)?;
+        as_owner(&self.pipeline, || {
+            indexes.iter().try_for_each(|index| drop_index(&index.name))?;
+            self.alter_chunk_table(source)
+        })?;
+        // The owner may lack the right to create an index, which ALTER TABLE does not ask for. There is no expression of
+        // the owner's in these, which a superuser would read with all rights.
+        for definition in indexes.iter().filter_map(|index| index.definition.as_ref()) {
+            sql::execute(definition, &[])?;
+        }
         self.create_view(source)?;
         relation::give_relation("VIEW", &view.sql, &quote_identifier(&source.owner))?;
         pipeline::set_view(*id, &view.sql)?;
@@ -290,32 +330,104 @@ impl Detached {
             sql::execute(&render(template, &[table, ("column", &column.name)]), &[])?;
             notice!("pipeline \"{name}\" goes on without the metadata column {}", column.name);
         }
-        for (column, is_converted) in &self.retyped {
+        let filled = self.add_filled(source)?;
+        for (column, _) in &self.retyped {
             let kind = self.type_now(source, column);
-            // What an expression over the source makes of it, the source says.
-            let value = if *is_converted { "NULL" } else { column.name.as_str() };
+            let value = filled.iter().find(|it| it.of == column.name);
+            let value = value.map_or(&column.name, |it| &it.name);
             let values = [table, ("column", &column.name), ("type", kind), ("value", value)];
             let template = query!(remake.change_type);
             sql::execute(&render(template, &values), &[])?;
         }
+        for FilledColumn { name, .. } in &filled {
+            let values = [table, ("column", name.as_str())];
+            sql::execute(&render(query!(remake.drop_column), &values), &[])?;
+        }
         Ok(())
     }
 
-    fn type_now<'a>(&self, source: &'a SourceTable, here: &ViewColumn) -> &'a str {
-        let named = self.metadata.iter().find(|column| column.here.name == here.name);
-        let column = named.and_then(|column| source.column(&column.source));
-        column.map_or("pg_catalog.text", |column| column.sql_type.as_str())
+    /// For each column whose values an expression over the source makes, adds one with what the source says now: a filter
+    /// would otherwise find nothing, or what it should not, until workers have seen all rows. The change of the type then
+    /// writes the table without the rows as they were before.
+    fn add_filled(&self, source: &SourceTable) -> Result<Vec<FilledColumn>> {
+        let (mut filled, mut values) = (Vec::new(), Vec::new());
+        let table = ("chunk_table", self.pipeline.chunk_table.sql.as_str());
+        let all = || self.key.iter().chain(&self.metadata);
+        let is_free = |name: &String| all().all(|it| it.here.name != *name);
+        let mut free = (0..).map(|at| quote_identifier(format!(" {at}"))).filter(is_free);
+        for (column, _) in self.retyped.iter().filter(|(_, is_converted)| *is_converted) {
+            let now = self.column_of(source, column).zip(free.next());
+            let Some((now, name)) = now else { continue };
+            // Of a domain, chunks whose row is gone may lack a value that it wants.
+            let kind = operator::type_name(operator::base_type(now.type_oid));
+            let columns = [table, ("column", name.as_str()), ("type", &kind)];
+            sql::execute(&render(query!(remake.add_column), &columns), &[])?;
+            values.push(format!("{name} = s.{}", quote_identifier(&now.name)));
+            filled.push(FilledColumn { of: column.name.clone(), name });
+        }
+        if !filled.is_empty() {
+            let (values, join) = (values.join(", "), self.key_join());
+            let values =
+                [table, ("values", &*values), ("source", &source.sql), ("key_join", &join)];
+            sql::execute(&render(query!(remake.fill_columns), &values), &[])?;
+        }
+        Ok(filled)
     }
 
-    fn create_view(&self, source: &SourceTable) -> Result<()> {
-        let shown = |column: &Named| format!("c.{}", column.here.name);
+    /// Indexes of the vectors that filter by a column whose type changes, and that are in the way: it may have become a
+    /// type by which they can't filter, and with values that are filled in, each vector would go into them once more. So it
+    /// does where they have expressions: PostgreSQL makes those anew, as their owner.
+    fn vector_indexes(&self, source: &SourceTable) -> Result<Vec<VectorIndex>> {
+        let mut indexes: Vec<VectorIndex> = Vec::new();
+        for (column, is_converted) in &self.retyped {
+            let now = self.column_of(source, column);
+            let can_filter = now.is_some_and(|it| hnsw::can_filter_by(it.type_oid));
+            if can_filter && !is_converted {
+                continue;
+            }
+            let arguments = [self.pipeline.chunk_table.oid.into(), column.bare().into()];
+            let found = sql::rows(query!(remake.vector_indexes), &arguments, |row| {
+                Ok(VectorIndex { name: sql::required(row.get(1)?)?, definition: row.get(2)? })
+            })?;
+            for index in found.into_iter().filter(|it| !can_filter || it.definition.is_some()) {
+                match indexes.iter_mut().find(|known| known.name == index.name) {
+                    Some(known) if !can_filter => known.definition = None,
+                    Some(_) => {}
+                    None if can_filter => indexes.push(index),
+                    None => indexes.push(VectorIndex { definition: None, ..index }),
+                }
+            }
+        }
+        Ok(indexes)
+    }
+
+    fn type_now<'a>(&self, source: &'a SourceTable, here: &ViewColumn) -> &'a str {
+        self.column_of(source, here).map_or("pg_catalog.text", |column| column.sql_type.as_str())
+    }
+
+    /// The column of the source that a metadata column is a copy of.
+    fn column_of<'a>(
+        &self,
+        source: &'a SourceTable,
+        here: &ViewColumn,
+    ) -> Option<&'a SourceColumn> {
+        let named = self.metadata.iter().find(|column| column.here.name == here.name);
+        named.and_then(|column| source.column(&column.source))
+    }
+
+    /// Rows of the source, `s`, that chunks, `c`, are of.
+    fn key_join(&self) -> String {
         let equal = |column: &Named| {
             let source = format!("s.{}", quote_identifier(&column.source));
             let chunks = format!("c.{}", column.here.name);
             Operators::of(column.here.type_oid).equal_to(&source, &chunks)
         };
+        self.key.iter().map(equal).collect::<Vec<_>>().join(" AND ")
+    }
+
+    fn create_view(&self, source: &SourceTable) -> Result<()> {
+        let shown = |column: &Named| format!("c.{}", column.here.name);
         let keys: Vec<String> = self.key.iter().map(shown).collect();
-        let join: Vec<String> = self.key.iter().map(equal).collect();
         let metadata: String = self.metadata.iter().map(|it| format!(", {}", shown(it))).collect();
         let statement = render(
             query!(create.view),
@@ -325,7 +437,7 @@ impl Detached {
                 ("source", &source.sql),
                 ("keys", &keys.join(", ")),
                 ("metadata", &metadata),
-                ("key_join", &join.join(" AND ")),
+                ("key_join", &self.key_join()),
             ],
         );
         sql::execute(&statement, &[])?;
@@ -355,6 +467,11 @@ impl Detached {
         self.read.iter().any(|(name, was_text)| *was_text != Some(true) || !is_text(name))
             || self.retyped.iter().any(|(_, is_converted)| *is_converted)
     }
+}
+
+fn drop_index(index: &str) -> Result<()> {
+    let statement = render(query!(remake.drop_index), &[("index", index)]);
+    sql::execute(&statement, &[]).map(drop)
 }
 
 fn drop_view(view: &str) -> Result<()> {

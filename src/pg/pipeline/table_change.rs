@@ -1,5 +1,7 @@
 //! What a statement has done to tables that its event does not tell: partitions and children that come or go, and columns
-//! that are computed otherwise.
+//! that are computed otherwise or have got another name.
+
+use std::ffi::CStr;
 
 use pgrx::PgList;
 use pgrx::prelude::*;
@@ -8,6 +10,7 @@ use pgrx::spi::quote_identifier;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::{pipeline, view};
 use crate::pg::changes::{intake, noted};
+use crate::pg::derivation::column_relations::changes::follow_rename;
 use crate::pg::server::sql::{self, query, required};
 
 /// What a CREATE TABLE or an ALTER TABLE has done.
@@ -19,6 +22,8 @@ pub struct TableChange {
     has_parent: bool,
     /// Generated columns that have got another expression.
     recomputed: Vec<String>,
+    /// The name of a column before and now.
+    renamed: Option<(String, String)>,
 }
 
 impl TableChange {
@@ -47,7 +52,13 @@ impl TableChange {
                     found.has_parent = !statement.base.inhRelations.is_null();
                     found.moves_partitions = !statement.base.partbound.is_null();
                 }
-                // ALTER TABLE RENAME has the same tag of an event, and another node.
+                // It has the tag of ALTER TABLE.
+                pg_sys::NodeTag::T_RenameStmt => {
+                    let statement = &*statement.cast::<pg_sys::RenameStmt>();
+                    if statement.renameType == pg_sys::ObjectType::OBJECT_COLUMN {
+                        found.renamed = Some((text(statement.subname), text(statement.newname)));
+                    }
+                }
                 pg_sys::NodeTag::T_AlterTableStmt => {
                     let statement = &*statement.cast::<pg_sys::AlterTableStmt>();
                     let commands = PgList::<pg_sys::AlterTableCmd>::from_pg(statement.cmds);
@@ -74,22 +85,37 @@ impl TableChange {
         #[cfg(any(feature = "pg17", feature = "pg18"))]
         if command.subtype == pg_sys::AlterTableType::AT_SetExpression {
             // SAFETY: by this function's contract; such a command has the name of a column.
-            let name = unsafe { std::ffi::CStr::from_ptr(command.name) };
-            self.recomputed.push(name.to_string_lossy().into_owned());
+            self.recomputed.push(unsafe { text(command.name) });
         }
     }
 
-    /// Refuses a child of a source, and has rows looked at whose columns have other values now. To be called as a
-    /// superuser, after the statement.
+    /// Refuses a child of a source, has what is kept of columns follow their names, and has rows looked at whose columns have
+    /// other values now. To be called as a superuser, after the statement.
     pub fn follow(&self) -> Result<()> {
         if self.has_parent {
             check_no_source_has_child()?;
+        }
+        if let Some((before, now)) = &self.renamed {
+            let tables = sql::rows(query!(event.tables_altered_and_below), &[], |row| {
+                required(row.get::<pg_sys::Oid>(1)?)
+            })?;
+            follow_rename(&tables, before, now)?;
         }
         match self.recomputed.as_slice() {
             [] => Ok(()),
             columns => look_at_all_rows(columns),
         }
     }
+}
+
+/// A name of a parse tree.
+///
+/// # Safety
+///
+/// `name` is a C string.
+unsafe fn text(name: *const std::ffi::c_char) -> String {
+    // SAFETY: by this function's contract.
+    unsafe { CStr::from_ptr(name) }.to_string_lossy().into_owned()
 }
 
 fn check_no_source_has_child() -> Result<()> {

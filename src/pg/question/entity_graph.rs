@@ -1,16 +1,17 @@
 //! The graph of a pipeline's entities, for whoever asks: as the caller, who sees the mentions of the chunks that
 //! he sees.
 
+use std::collections::HashSet;
+
 use super::derived::{self, MakingOptions};
 use super::search::{FilterSql, SearchedPipeline, source_key};
 use crate::error::{Error, Result};
-use crate::graph::EntityExtractor;
-use crate::graph::name::{LONGEST, normal_form};
 use crate::graph::paths::{
     CoOccurrence, EntityPath, FoundStep, MOST_CHUNKS, MOST_HOPS, MOST_PATHS, NameSpan, NamedEntity,
     PathSearch,
 };
-use crate::graph::relations::PredicateChoice;
+use crate::graph::relations::{PredicateChoice, phrases, possible};
+use crate::graph::{EntityExtractor, asked};
 use crate::pg::catalog::derivation::{DerivationKind, StoredDerivation};
 use crate::pg::catalog::pipeline::{self, Pipeline, Relation};
 use crate::pg::catalog::view::content_columns;
@@ -24,6 +25,9 @@ use super::route;
 
 /// Entities of a chunk that are gone on to, those that it names most.
 pub const ENTITIES_A_CHUNK: i64 = 20;
+
+/// Entities of a question at which paths begin.
+pub const MOST_STARTS: usize = 20;
 
 /// Hops where nothing says how many.
 const HOPS: i32 = 2;
@@ -129,30 +133,41 @@ impl EntityGraph {
             ("source_key", &source_key(&keys)),
         ];
         let statement = render(query!(graph.steps), &values);
-        let mut search = PathSearch::new(self.starts(text));
-        for _ in 0..hops {
+        let mut search = PathSearch::new(self.named_by(pipeline, text)?, hops);
+        loop {
             let ends = search.ends();
             if ends.is_empty() {
-                break;
+                return Ok(search.finish(most));
             }
             // One more shows that there are too many.
             let chunks = MOST_CHUNKS as i64 + 1;
             let arguments = [ends.into(), chunks.into(), ENTITIES_A_CHUNK.into()];
             search.advance(prepared::rows(&statement, &arguments, step)?);
         }
-        Ok(search.finish(most))
+    }
+
+    /// What a text names that chunks name which the caller sees, the first entities of it.
+    fn named_by(&self, pipeline: &Pipeline, text: &str) -> Result<Vec<NamedEntity>> {
+        let (starts, phrases) = (self.starts(text), phrases(text));
+        let norms: Vec<&str> = starts.iter().chain(&phrases).map(|it| it.norm.as_str()).collect();
+        let values = [("view", pipeline.view.sql.as_str()), ("mentions", &self.mentions.sql)];
+        let statement = render(query!(graph.known), &values);
+        let known =
+            prepared::rows(&statement, &[norms.into()], |row| required(row.get::<String>(1)?))?;
+        let known: HashSet<String> = known.into_iter().collect();
+        let mut named = asked::named(text, (starts, phrases), |norm| known.contains(norm));
+        named.truncate(MOST_STARTS);
+        Ok(named)
     }
 
     /// The text as an entity, and what it names if it is a question.
     pub fn starts(&self, text: &str) -> Vec<NamedEntity> {
-        let norm = normal_form(text);
-        // A longer text is no name.
-        let whole = (norm.len() <= LONGEST).then(|| (norm, text.trim().to_owned()));
         let asked = self.extractor.asked(text, &mut look_around);
-        let mut starts: Vec<NamedEntity> = Vec::new();
-        for (norm, name) in whole.into_iter().chain(asked) {
-            if !norm.is_empty() && !starts.iter().any(|it| it.norm == norm) {
-                starts.push(NamedEntity { norm, name });
+        let asked = asked.into_iter().map(|(norm, name)| NamedEntity { norm, name });
+        let mut starts = possible(text);
+        for entity in asked {
+            if !starts.iter().any(|it| it.norm == entity.norm) {
+                starts.push(entity);
             }
         }
         starts

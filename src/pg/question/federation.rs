@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::options::AskedOptions;
 use super::search::{
     CommunityPassages, Connections, EntitySurroundings, Narrowing, Search, SearchFindings,
-    SearchedPipeline, SoughtQuestion,
+    SearchedPipeline, SectionPassages, SoughtQuestion,
 };
 use crate::answer::strategy::{PathOfRows, joined};
 use crate::embed::{Embedder, EmbeddingKind};
@@ -24,7 +24,7 @@ use crate::pg::server::guc::Caching;
 use crate::pg::text_to_sql::statement_name;
 use crate::retrieve::Passage;
 use crate::retrieve::federation::{FederatedList, federated};
-use crate::source::{ChunkSpan, Source};
+use crate::source::{ChunkSpan, Source, Summary};
 use crate::vector::cosine;
 
 /// Most passages of a pipeline that are embedded by the model of others, to be compared with theirs.
@@ -190,6 +190,42 @@ impl FederatedSearch {
         Ok(sources)
     }
 
+    /// Whether summaries of trees of one of the pipelines may be read.
+    pub fn reads_trees(&self) -> bool {
+        self.searches.iter().any(Search::reads_tree)
+    }
+
+    /// What the pipelines and their tables are called.
+    pub fn table_names(&self) -> Vec<String> {
+        self.searches.iter().flat_map(Search::table_names).collect()
+    }
+
+    /// Whether the rows of the pipeline called `name` have titles.
+    pub fn has_title(&self, name: &str) -> bool {
+        self.search_of(name).is_some_and(Search::has_title)
+    }
+
+    /// What stands under a heading of the row of a chunk that was found; `None` where it is not there any more.
+    pub fn section(&self, chunk: &Passage, path: &str) -> Result<Option<SectionPassages>> {
+        let own = self.search_of(&chunk.pipeline);
+        own.map_or(Ok(None), |search| search.section(chunk.chunk_id, path))
+    }
+
+    /// What sums up the row of a chunk of the pipeline called `name`, for `query`; `None` where there is nothing for the caller.
+    pub fn summary_of_row(
+        &self,
+        query: &str,
+        name: &str,
+        chunk_id: i64,
+    ) -> Result<Option<Summary>> {
+        let own = self.search_of(name);
+        own.map_or(Ok(None), |search| search.summary_of_row(query, chunk_id))
+    }
+
+    fn search_of(&self, name: &str) -> Option<&Search> {
+        self.searches.iter().find(|it| it.pipeline().name == name)
+    }
+
     /// The pipelines.
     pub fn each_pipeline(&self) -> impl Iterator<Item = &Pipeline> {
         self.searches.iter().map(Search::pipeline)
@@ -224,8 +260,7 @@ impl FederatedSearch {
 
     /// A chunk with those around it in its document; `None` where it is not there any more.
     pub fn around(&self, passage: &Passage) -> Result<Option<Passage>> {
-        let own = self.searches.iter().find(|it| it.pipeline().name == passage.pipeline);
-        own.map_or(Ok(None), |search| search.around(passage))
+        self.search_of(&passage.pipeline).map_or(Ok(None), |search| search.around(passage))
     }
 
     /// Whether each of some citations leads to a chunk that a pipeline still finds: one of the same row that the caller may

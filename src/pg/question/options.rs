@@ -10,7 +10,7 @@ use crate::pg::catalog::question_defaults;
 use crate::pg::ragd::llm::Llm;
 use crate::pg::ragd::trace;
 use crate::pg::server::guc::{self, Caching};
-use crate::pg::server::json::Jsonb;
+use crate::pg::server::json::ExactJsonb;
 use crate::pg::server::options;
 use crate::redact::withheld::WithheldValues;
 use crate::request::{
@@ -42,7 +42,10 @@ pub struct AskedOptions {
 
 impl CallOptions {
     /// Reads the arguments and the options of a call.
-    pub fn read(arguments: &QuestionArguments<'_>, options: Option<Jsonb>) -> Result<CallOptions> {
+    pub fn read(
+        arguments: &QuestionArguments<'_>,
+        options: Option<ExactJsonb>,
+    ) -> Result<CallOptions> {
         let options = WrittenOptions::read(options::object(options)?)?;
         CallOptions::of(arguments.written()?, options)
     }

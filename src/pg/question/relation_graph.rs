@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use serde_json::{Value as Json, json};
 
 use super::derived;
-use super::entity_graph::{EntityGraph, span};
+use super::entity_graph::{EntityGraph, MOST_STARTS, span};
 use super::search::{FilterSql, source_key};
 use crate::error::Result;
 use crate::graph::paths::relations::{RelationStep, SaidRelation};
@@ -19,11 +19,10 @@ use crate::pg::catalog::view::content_columns;
 use crate::pg::server::prepared;
 use crate::pg::server::sql::{query, render, required};
 
-/// Relations of an entity that are looked at in each direction, with each predicate where some are named.
+/// Relations of an entity that are looked at in each direction, with each predicate where some are named; of many entities fewer
+/// of each, so many in all.
 const MOST_RELATIONS: i64 = 1000;
-
-/// Entities of a question at which paths begin.
-const MOST_STARTS: usize = 20;
+const MOST_RELATIONS_TOGETHER: i64 = 20_000;
 
 /// Chunks of a text that are looked at, of those that the caller sees and the filter lets pass.
 const MOST_CHUNKS: i64 = 100;
@@ -109,12 +108,13 @@ impl<'a> RelationGraph<'a> {
         let predicates: Vec<Option<&str>> =
             named.map_or_else(|| vec![None], |it| it.into_iter().map(Some).collect());
         let values = &self.filter.values;
-        let mut search = PathSearch::new(starts);
-        for _ in 0..hops {
+        let mut search = PathSearch::new(starts, hops);
+        loop {
             let ends = search.ends();
             if ends.is_empty() {
-                break;
+                return Ok(search.finish(most));
             }
+            let of_each = (MOST_RELATIONS_TOGETHER / ends.len() as i64).clamp(1, MOST_RELATIONS);
             let mut steps = Vec::new();
             for statement in &statements {
                 let ends = ends.clone();
@@ -122,14 +122,13 @@ impl<'a> RelationGraph<'a> {
                     ends.into(),
                     predicates.clone().into(),
                     values.clone().into(),
-                    MOST_RELATIONS.into(),
+                    of_each.into(),
                     MOST_CHUNKS.into(),
                 ];
                 steps.extend(prepared::rows(statement, &arguments, step)?);
             }
             search.follow(steps);
         }
-        Ok(search.finish(most))
     }
 
     /// The best paths over what a language model has picked, from what the question names where nothing is known of that.

@@ -20,7 +20,7 @@ use crate::pg::catalog::{model, template};
 use crate::pg::ragd::llm::Llm;
 use crate::pg::ragd::trace::{self, TraceStep};
 use crate::pg::server::guc::Caching;
-use crate::pg::server::json::Jsonb;
+use crate::pg::server::json::ExactJsonb;
 use crate::pg::server::vector::Vector;
 use crate::pg::server::{guc, sql};
 use crate::prompt::messages::{Message, NO_ANSWER};
@@ -34,10 +34,6 @@ const FOUND: i32 = 5;
 /// Chunks that are read for an answer, where nothing says how many.
 const READ: i32 = 6;
 
-/// Cosine from which on two questions may mean the same. Paraphrases have less, but so have
-/// questions that differ in the one word that matters.
-const SIMILAR: f32 = 0.95;
-
 /// The arguments of `rag_answer`, `rag_retrieve` and the like, besides the question.
 #[derive(Clone, Default)]
 pub struct QuestionRequest<'a> {
@@ -46,7 +42,7 @@ pub struct QuestionRequest<'a> {
     /// Those that are options as well.
     pub arguments: QuestionArguments<'a>,
     /// The options, as JSON.
-    pub options: Option<Jsonb>,
+    pub options: Option<ExactJsonb>,
     /// Conditions on the metadata that hold beside the filter of the options.
     pub conditions: Option<Value>,
 }
@@ -179,7 +175,7 @@ impl QuestionRequest<'_> {
     /// An error before anything is paid for, where the answer is to be kept in a conversation and
     /// cannot be.
     fn refuse_if_not_kept(&self) {
-        let conversation = self.options.as_ref().and_then(|Jsonb(it)| it.get("answer"));
+        let conversation = self.options.as_ref().and_then(|ExactJsonb(it)| it.get("answer"));
         let conversation = conversation.and_then(|it| it.get("conversation"));
         if conversation.is_some_and(|it| !it.is_null()) {
             sql::refuse_if_read_only(c"rag_answer() in a conversation");
@@ -356,7 +352,7 @@ fn writing(
         max_sentences: answer.max_sentences,
         sampling: answer.sampling()?,
         max_tokens: answer.max_tokens,
-        cache_similarity: answer.cache_similarity.unwrap_or(SIMILAR),
+        cache_similarity: answer.cache_similarity,
     })
 }
 

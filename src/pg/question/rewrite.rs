@@ -1,6 +1,7 @@
 //! Rewriting, seen from a session: which model writes, and what was written lately.
 
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 
 use pgrx::prelude::*;
 use serde_json::Value as Json;
@@ -10,15 +11,16 @@ use crate::pg::catalog::template;
 use crate::pg::catalog::view::ViewColumn;
 use crate::pg::ragd::cache;
 use crate::pg::ragd::call_context::CallContext;
-use crate::pg::ragd::generate::{Sampling, generate};
+use crate::pg::ragd::generate::{Sampling, ask, request, withhold};
 use crate::pg::ragd::llm::Llm;
 use crate::pg::ragd::usage;
 use crate::pg::server::sql::today;
 use crate::prompt::messages::Message;
 use crate::prompt::template::Template;
 use crate::prompt::writer::Writer;
-use crate::protocol::{ProviderConfig, SamplingParameters};
+use crate::protocol::{Generated, ProviderConfig, SamplingParameters};
 use crate::recent::Recent;
+use crate::redact::PiiKind;
 use crate::redact::withheld::WithheldValues;
 use crate::retrieve::value;
 use crate::rewrite::{RewriteMethod, RewriteOptions, RewriteTask, Rewriting, rewrite};
@@ -33,7 +35,15 @@ const REMEMBERED: usize = 64;
 const LONGEST_REMEMBERED: usize = 64 << 10;
 
 thread_local! {
-    static MEMO: RefCell<Recent<RewriteKey, String>> = RefCell::new(Recent::new(REMEMBERED));
+    static MEMO: RefCell<Recent<RewriteKey, RewriteReply>> = RefCell::new(Recent::new(REMEMBERED));
+}
+
+/// What was answered.
+#[derive(Clone)]
+struct RewriteReply {
+    text: String,
+    /// What a model has found that was not sent: where the reply is given again, none looks for it.
+    withheld: BTreeMap<String, PiiKind>,
 }
 
 /// What decides an answer. The messages are made of a version of a template and of the question.
@@ -164,9 +174,15 @@ impl Writer for RewriteCalls<'_> {
             max_tokens: *max_tokens,
             messages: messages.to_vec(),
         };
-        if let Some(answer) = recall(&asked) {
+        let parameters = SamplingParameters::of_temperature(*temperature);
+        let sampling = Sampling { parameters, max_tokens: *max_tokens, within_ms: None };
+        let request = request(provider, messages.to_vec(), sampling, self.context.lane);
+        if let Some(RewriteReply { text, withheld }) = recall(&asked) {
             usage::note_cache_hit();
-            return Ok(answer);
+            // What later calls are not to send is found as if the model had been asked.
+            withhold(&request);
+            provider.special.withheld.add(withheld);
+            return Ok(text);
         }
         self.left = self.left.checked_sub(1).ok_or_else(|| {
             Error::new(
@@ -175,11 +191,9 @@ impl Writer for RewriteCalls<'_> {
             )
             .hint("Raise max_calls of the option \"retrieve.rewrite\".")
         })?;
-        let parameters = SamplingParameters::of_temperature(*temperature);
-        let sampling = Sampling { parameters, max_tokens: *max_tokens, within_ms: None };
-        let answer = generate(provider, messages.to_vec(), sampling, &self.context)?.text;
-        remember(asked, &answer);
-        Ok(answer)
+        let Generated { text, withheld, .. } = ask(request, &self.context)?;
+        remember(asked, RewriteReply { text: text.clone(), withheld });
+        Ok(text)
     }
 }
 
@@ -188,20 +202,21 @@ pub fn forget() {
     MEMO.with_borrow_mut(Recent::clear);
 }
 
-fn recall(asked: &RewriteKey) -> Option<String> {
+fn recall(asked: &RewriteKey) -> Option<RewriteReply> {
     MEMO.with_borrow_mut(|memo| memo.get(asked).cloned())
 }
 
-fn remember(asked: RewriteKey, answer: &str) {
+fn remember(asked: RewriteKey, reply: RewriteReply) {
     let length: usize = asked.messages.iter().map(|message| message.content.len()).sum();
-    if length + answer.len() <= LONGEST_REMEMBERED {
-        MEMO.with_borrow_mut(|memo| memo.put(asked, answer.to_owned()));
+    if length + reply.text.len() <= LONGEST_REMEMBERED {
+        MEMO.with_borrow_mut(|memo| memo.put(asked, reply));
     }
 }
 
 #[cfg(feature = "pg_test")]
 mod tests {
     use super::*;
+    use crate::pg::server::sql;
 
     fn asked(text: &str) -> RewriteKey {
         let messages = vec![Message { role: "user".to_owned(), content: text.to_owned() }];
@@ -209,20 +224,44 @@ mod tests {
         RewriteKey { asked, temperature: 0, max_tokens: None, messages }
     }
 
+    fn reply(text: &str) -> RewriteReply {
+        let withheld = BTreeMap::from([("anna lind".to_owned(), PiiKind::Person)]);
+        RewriteReply { text: text.to_owned(), withheld }
+    }
+
+    fn recalled(asked: &RewriteKey) -> Option<String> {
+        recall(asked).map(|reply| reply.text)
+    }
+
     #[pg_extern]
     fn another_question_or_model_has_another_answer() {
-        remember(asked("one"), "a");
-        assert_eq!(recall(&asked("one")).as_deref(), Some("a"));
-        assert_eq!(recall(&asked("two")), None);
-        assert_eq!(recall(&RewriteKey { asked: cache::of_caller("n"), ..asked("one") }), None);
-        assert_eq!(recall(&RewriteKey { temperature: 1.0_f32.to_bits(), ..asked("one") }), None);
+        remember(asked("one"), reply("a"));
+        assert_eq!(recalled(&asked("one")).as_deref(), Some("a"));
+        assert_eq!(recall(&asked("one")).expect("a reply").withheld, reply("a").withheld);
+        assert_eq!(recalled(&asked("two")), None);
+        assert_eq!(recalled(&RewriteKey { asked: cache::of_caller("n"), ..asked("one") }), None);
+        assert_eq!(recalled(&RewriteKey { temperature: 1.0_f32.to_bits(), ..asked("one") }), None);
         forget();
-        assert_eq!(recall(&asked("one")), None);
+        assert_eq!(recalled(&asked("one")), None);
+    }
+
+    #[pg_extern]
+    fn another_role_of_the_session_has_another_answer() {
+        let run = |statement| sql::execute(statement, &[]).expect(statement);
+        remember(asked("one"), reply("a"));
+        run("CREATE ROLE rewrite_clerk");
+        run("SET LOCAL ROLE rewrite_clerk");
+        assert_eq!(recalled(&asked("one")), None);
+        remember(asked("one"), reply("b"));
+        assert_eq!(recalled(&asked("one")).as_deref(), Some("b"));
+        run("SET LOCAL ROLE NONE");
+        assert_eq!(recalled(&asked("one")).as_deref(), Some("a"));
+        forget();
     }
 
     #[pg_extern]
     fn long_answers_are_not_remembered() {
-        remember(asked("long"), &"x".repeat(LONGEST_REMEMBERED));
-        assert_eq!(recall(&asked("long")), None);
+        remember(asked("long"), reply(&"x".repeat(LONGEST_REMEMBERED)));
+        assert_eq!(recalled(&asked("long")), None);
     }
 }

@@ -5,15 +5,30 @@
 //! role that may not see a row has other messages, a row that changes makes other messages, and so
 //! does a new version of a template. Nothing has to be thrown away when something changes.
 
+use std::collections::BTreeMap;
+
 use pgrx::pg_sys;
+use serde::{Deserialize, Serialize};
 
 use super::{client, usage};
 use crate::error::Result;
 use crate::pg::server::guc::{self, Caching};
 use crate::pg::server::random;
 use crate::protocol::{
-    GenerateRequest, Generated, Note, ProviderConfig, Request, Response, ToolReply, ToolUse,
+    GenerateRequest, Generated, Note, ProviderConfig, RecalledText, Request, Response, ToolReply,
+    ToolUse,
 };
+use crate::redact::PiiKind;
+
+/// What is remembered of a reply that is more than a text.
+#[derive(Serialize, Deserialize)]
+struct RememberedReply {
+    text: String,
+    /// What it called.
+    tools: Option<ToolReply>,
+    /// What a model has found that was not sent: where the reply is given again, none looks for it.
+    withheld: BTreeMap<String, PiiKind>,
+}
 
 /// What was written for `request` lately, or what `write` writes now.
 pub fn written(
@@ -57,10 +72,10 @@ pub fn recalled(caching: Caching, request: &GenerateRequest) -> Option<Generated
     if caching == Caching::Off {
         return None;
     }
-    let kept = recall(&of_caller(&blind(request)), &[], 0.0).into_iter().next()?;
-    let (text, tools) = match &request.tools {
-        None => (kept, None),
-        Some(_) => serde_json::from_str::<(String, Option<ToolReply>)>(&kept).ok()?,
+    let kept = recall(&of_caller(&blind(request)), &[], 0.0).into_iter().next()?.text;
+    let RememberedReply { text, tools, withheld } = match is_text(request) {
+        true => RememberedReply { text: kept, tools: None, withheld: BTreeMap::new() },
+        false => serde_json::from_str(&kept).ok()?,
     };
     usage::note_cache_hit();
     Some(Generated {
@@ -71,18 +86,29 @@ pub fn recalled(caching: Caching, request: &GenerateRequest) -> Option<Generated
         cached_tokens: None,
         completion_tokens: Some(0),
         attempts: 0,
+        withheld,
     })
+}
+
+/// Whether a reply to `request` is remembered as its text alone: it calls nothing, and no model finds names for it.
+fn is_text(request: &GenerateRequest) -> bool {
+    request.tools.is_none() && request.provider.special.redact_model.is_none()
 }
 
 /// Remembers what was written. What was cut short is worth another try; what holds a mark of this
 /// call means nothing later.
 pub fn remember(caching: Caching, request: &GenerateRequest, generated: &Generated) {
     let is_whole = caching != Caching::Off && generated.finish_reason == "stop";
-    let kept = match &request.tools {
-        _ if !is_whole => return,
-        None => generated.text.clone(),
-        // A pair of texts can always be written.
-        Some(_) => serde_json::to_string(&(&generated.text, &generated.tools)).unwrap_or_default(),
+    if !is_whole {
+        return;
+    }
+    let Generated { text, tools, withheld, .. } = generated.clone();
+    let kept = match is_text(request) {
+        true => text,
+        // Texts can always be written.
+        false => {
+            serde_json::to_string(&RememberedReply { text, tools, withheld }).unwrap_or_default()
+        }
     };
     if !random::has_nonce(&kept) {
         keep(of_caller(&blind(request)), Vec::new(), kept);
@@ -115,7 +141,7 @@ fn blind(request: &GenerateRequest) -> String {
 }
 
 /// What was kept for `scope`, the nearest to `vector` first. What cannot be asked is not there.
-pub fn recall(scope: &str, vector: &[f32], at_least: f32) -> Vec<String> {
+pub fn recall(scope: &str, vector: &[f32], at_least: f32) -> Vec<RecalledText> {
     let (scope, vector) = (scope.to_owned(), vector.to_vec());
     match client::call(&Request::Recall { scope, vector, at_least }) {
         Ok(Response::Recalled(found)) => found,

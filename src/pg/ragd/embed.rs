@@ -19,6 +19,9 @@ use crate::recent::Recent;
 /// Texts sent to ragd in one request, so that cancel and memory stay bounded.
 const TEXTS_A_REQUEST: usize = 256;
 
+/// Bytes of these texts, unless a single one is longer: a request is copied and encoded without a look at interrupts.
+const BYTES_A_REQUEST: usize = 4 << 20;
+
 /// Results that a session remembers. A STABLE function in ORDER BY is called once a row of
 /// the limit, or of the table: all but the first call end here.
 const REMEMBERED: usize = 64;
@@ -169,9 +172,12 @@ impl Embedding {
         mut watch: Option<&mut Watch<'_>>,
         vectors: &mut Vec<Vec<f32>>,
     ) -> Result<()> {
-        for texts in texts.chunks(TEXTS_A_REQUEST) {
+        let mut rest = texts;
+        while !rest.is_empty() {
+            let (texts, others) = rest.split_at(most_at_once(rest));
             let request = self.request(texts, kind);
             self.add(&request, texts.len(), watch.as_deref_mut(), vectors)?;
+            rest = others;
         }
         Ok(())
     }
@@ -309,6 +315,16 @@ pub fn forget_embeddings() {
     ALONE.set(statement_start());
 }
 
+/// How many of `texts`, of which there is one at least, are sent in one request.
+fn most_at_once(texts: &[String]) -> usize {
+    let mut bytes = 0;
+    let fitting = texts.iter().take(TEXTS_A_REQUEST).take_while(|text| {
+        bytes += text.len();
+        bytes <= BYTES_A_REQUEST
+    });
+    fitting.count().max(1)
+}
+
 fn statement_start() -> i64 {
     // SAFETY: reads the session's state.
     unsafe { pg_sys::GetCurrentStatementStartTimestamp() }
@@ -360,6 +376,20 @@ mod tests {
         assert_eq!(recall(&at("b", 3)), None);
         assert_eq!(recall(&at("a", 4)), None);
         assert_eq!(recall(&MemoKey { identity: "another way".to_owned(), ..at("a", 3) }), None);
+    }
+
+    #[pg_extern]
+    fn a_request_has_few_texts_and_few_bytes() {
+        let check = |length: usize, count: usize, expected: usize| {
+            let texts = vec!["x".repeat(length); count];
+            assert_eq!(most_at_once(&texts), expected, "{count} texts of {length} bytes");
+        };
+        check(10, 1, 1);
+        check(10, 255, 255);
+        check(10, 20_000, TEXTS_A_REQUEST);
+        check(BYTES_A_REQUEST / 4, 20, 4);
+        check(BYTES_A_REQUEST + 1, 2, 1);
+        check(0, 300, TEXTS_A_REQUEST);
     }
 
     #[pg_extern]

@@ -48,7 +48,10 @@ pub fn ask(request: GenerateRequest, context: &CallContext) -> Result<Generated>
         Response::Text(text) => Ok(text),
         other => Err(unexpected(&other)),
     };
-    trace::step("generate", || named, || cache::written(context.caching, &request, write))
+    let generated =
+        trace::step("generate", || named, || cache::written(context.caching, &request, write))?;
+    withhold_found(&request.provider, &generated);
+    Ok(generated)
 }
 
 /// Has a language model write. A call that goes behind others is sent away by a provider that is
@@ -92,7 +95,10 @@ pub fn generate_all(
             other => Err(unexpected(&other)),
         }
     };
-    trace::step("generate", || named, || cache::all_written(context.caching, requests, write))
+    let generated =
+        trace::step("generate", || named, || cache::all_written(context.caching, requests, write))?;
+    generated.iter().flatten().for_each(|one| withhold_found(provider, one));
+    Ok(generated)
 }
 
 /// Has later calls for the same answer keep from the provider what is kept from it here. Rules find it in the session and
@@ -108,6 +114,12 @@ pub fn withhold(request: &GenerateRequest) {
         pgrx::check_for_interrupts!();
     };
     provider.special.withheld.learn(said.chain(results).map(String::as_str), &mut interrupt);
+}
+
+/// Has later calls for the same answer keep from the provider what was found in ragd while this was written, by a model
+/// that finds names.
+pub fn withhold_found(provider: &ProviderConfig, generated: &Generated) {
+    provider.special.withheld.add(generated.withheld.clone());
 }
 
 /// An error where `schema` is no JSON schema. ragd looks at it, as it does before an answer is asked for.

@@ -14,13 +14,15 @@ use crate::vector::cosine;
 /// for them the first time.
 const MOST_EMBEDDED: usize = 64;
 
-/// Errors of a model that is not there, or is none for this. Words do without one.
-const NO_MODEL: [ErrorKind; 5] = [
+/// Errors of a model that is not there, or is none for this. Words do without one. One that is there, but for which there
+/// is no memory now, is an error: the same question would be answered otherwise a moment later.
+const NO_MODEL: [ErrorKind; 6] = [
     ErrorKind::UndefinedObject,
     ErrorKind::Forbidden,
     ErrorKind::WrongObjectType,
     ErrorKind::FileUnavailable,
     ErrorKind::FileCorrupted,
+    ErrorKind::ModelFailed,
 ];
 
 /// A score for each text: that of its words, and of the likeness of its vector to the question's where a model on this

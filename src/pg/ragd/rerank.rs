@@ -73,7 +73,7 @@ impl Reranker {
         })
     }
 
-    /// The same, which keeps these values from its provider.
+    /// The same, which keeps these values from its provider, and adds to them what it keeps from it.
     #[must_use]
     pub fn withholding(mut self, values: &WithheldValues) -> Reranker {
         if let Reranker::Remote(provider) | Reranker::Judge(provider) = &mut self {
@@ -206,10 +206,15 @@ fn compare_remotely(
     passages: &[String],
     context: &CallContext,
 ) -> Result<Vec<f32>> {
+    let withheld = &provider.special.withheld;
     let (provider, query, passages) = (provider.clone(), query.to_owned(), passages.to_vec());
     let count = passages.len();
     let request = Request::RerankRemotely(RerankRequest { provider, query, passages });
-    scored(client::call_for(context.pipeline, &request)?, count)
+    let response = client::call_for(context.pipeline, &request)?;
+    if let Response::Scores { withheld: found, .. } = &response {
+        withheld.add(found.clone());
+    }
+    scored(response, count)
 }
 
 fn scored(response: Response, count: usize) -> Result<Vec<f32>> {

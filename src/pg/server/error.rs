@@ -72,7 +72,9 @@ fn sqlstate(kind: ErrorKind) -> PgSqlErrorCode {
         ErrorKind::Forbidden => PgSqlErrorCode::ERRCODE_INSUFFICIENT_PRIVILEGE,
         ErrorKind::DimensionMismatch => PgSqlErrorCode::ERRCODE_DATA_EXCEPTION,
         ErrorKind::FileUnavailable => PgSqlErrorCode::ERRCODE_UNDEFINED_FILE,
-        ErrorKind::FileCorrupted => PgSqlErrorCode::ERRCODE_CONFIG_FILE_ERROR,
+        ErrorKind::FileCorrupted | ErrorKind::ModelFailed => {
+            PgSqlErrorCode::ERRCODE_CONFIG_FILE_ERROR
+        }
         ErrorKind::DataCorrupted => PgSqlErrorCode::ERRCODE_PROTOCOL_VIOLATION,
         ErrorKind::DocumentUnreadable => PgSqlErrorCode::ERRCODE_DATA_EXCEPTION,
         ErrorKind::DocumentLimit => PgSqlErrorCode::ERRCODE_PROGRAM_LIMIT_EXCEEDED,

@@ -16,13 +16,13 @@ use super::error::OrReport;
 use crate::error::{Error, Result};
 use crate::exact;
 
-/// A value of the type jsonb. Of a question's options the filter is as [`ExactJsonb`] has it.
+/// A value of the type jsonb. Numbers are read as a program has them, and written with all digits that they have.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Jsonb(pub Value);
 
 impl_sql_translatable!(Jsonb, "jsonb");
 
-/// A value of the type jsonb that holds values of columns: its numbers are as [`exact::read`] reads them.
+/// A value of the type jsonb that holds values of columns, or may: its numbers are as [`exact::read`] reads them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExactJsonb(pub Value);
 
@@ -43,9 +43,6 @@ pub struct WrittenJsonb {
 pub struct JsonbText(pub String);
 
 impl_sql_translatable!(JsonbText, "jsonb");
-
-/// Where the options of a question have values of columns.
-const FILTER: &str = "/retrieve/filter";
 
 /// Texts of so many bytes are read in such parts, so that there is an occasion to stop.
 const PART: usize = 1 << 16;
@@ -102,14 +99,7 @@ impl FromDatum for Jsonb {
     ) -> Option<Self> {
         // SAFETY: by this function's contract.
         let written = unsafe { WrittenJsonb::from_polymorphic_datum(datum, is_null, oid) }?;
-        let WrittenJsonb { text, mut value } = written;
-        if value.pointer(FILTER).is_some() {
-            let kept = parse(&exact::marked(&text)).or_report();
-            if let (Some(filter), Some(kept)) = (value.pointer_mut(FILTER), kept.pointer(FILTER)) {
-                filter.clone_from(kept);
-            }
-        }
-        Some(Jsonb(value))
+        Some(Jsonb(written.value))
     }
 }
 
@@ -135,6 +125,18 @@ impl FromDatum for WrittenJsonb {
         let text = unsafe { text_of(datum, is_null) }?;
         let value = parse(&text).or_report();
         Some(WrittenJsonb { text, value })
+    }
+}
+
+impl From<Jsonb> for Value {
+    fn from(Jsonb(value): Jsonb) -> Value {
+        value
+    }
+}
+
+impl From<ExactJsonb> for Value {
+    fn from(ExactJsonb(value): ExactJsonb) -> Value {
+        value
     }
 }
 

@@ -4,6 +4,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::exact;
 use crate::options;
 use crate::pg::server::json::Jsonb;
 
@@ -33,22 +34,26 @@ pub fn names(argument: &str, names: Option<Vec<Option<String>>>) -> Result<Optio
 }
 
 /// The options as they are, which must be an object; NULL is an empty one.
-pub fn object(options: Option<Jsonb>) -> Result<Value> {
+pub fn object(options: Option<impl Into<Value>>) -> Result<Value> {
     options.map_or_else(|| Ok(Value::Object(Map::new())), |given| object_called("options", given))
 }
 
 /// The argument `name` as it is, which must be an object.
-pub fn object_called(name: &str, given: Jsonb) -> Result<Value> {
+pub fn object_called(name: &str, given: impl Into<Value>) -> Result<Value> {
     keys_of(name, Some(given), "{\"key\": \"value\"}").map(Value::Object)
 }
 
 /// The keys of the argument called `name`, which must be an object, for instance `example`; NULL is an
 /// empty one.
-fn keys_of(name: &str, given: Option<Jsonb>, example: &str) -> Result<Map<String, Value>> {
-    match given.map_or_else(|| Value::Object(Map::new()), |json| json.0) {
+fn keys_of(
+    name: &str,
+    given: Option<impl Into<Value>>,
+    example: &str,
+) -> Result<Map<String, Value>> {
+    match given.map_or_else(|| Value::Object(Map::new()), Into::into) {
         Value::Object(keys) => Ok(keys),
         other => {
-            let shown: String = other.to_string().chars().take(LONGEST_SHOWN).collect();
+            let shown: String = exact::written(&other).chars().take(LONGEST_SHOWN).collect();
             Err(Error::invalid(format!("{name} is not a JSON object: {shown}"))
                 .hint(format!("For instance '{example}'.")))
         }

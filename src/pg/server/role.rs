@@ -222,6 +222,15 @@ pub fn role_name(role: pg_sys::Oid) -> String {
     }
 }
 
+/// The search path of the session, as it is set.
+pub fn search_path() -> CString {
+    // SAFETY: a setting of PostgreSQL's own, which is always there; the text is copied at once.
+    unsafe {
+        let path = pg_sys::GetConfigOption(c"search_path".as_ptr(), false, false);
+        CStr::from_ptr(path).to_owned()
+    }
+}
+
 /// Does `work` as the superuser, which owns the objects of pg_rag.
 pub fn as_superuser<T>(work: impl FnOnce() -> T) -> T {
     let _acting = Acting::as_role(SUPERUSER);

@@ -42,6 +42,11 @@ impl Failure {
         self.sqlstate == code_text(PgSqlErrorCode::ERRCODE_T_R_DEADLOCK_DETECTED as i32)
     }
 
+    /// Whether the server, or its machine, had no more of what was needed, or failed: memory, a disk, a slot.
+    pub fn is_of_system(&self) -> bool {
+        self.sqlstate.starts_with("53") || self.sqlstate.starts_with("58")
+    }
+
     /// Whether the statement was cancelled, and not by a time limit of ours.
     pub fn is_cancel(&self) -> bool {
         let code = code_text(PgSqlErrorCode::ERRCODE_QUERY_CANCELED as i32);
@@ -61,33 +66,61 @@ impl Failure {
     }
 }
 
+/// What an error of this kind is about.
+fn cause_of(kind: ErrorKind) -> Cause {
+    use ErrorKind::{
+        BudgetExceeded, DaemonHung, DaemonLost, DaemonUnavailable, FileCorrupted, FileUnavailable,
+        ModelFailed, NotInState, OutOfResources, ProviderBusy, ProviderFailed, ProviderTimeout,
+        ReplyMisfit, SerializationFailure,
+    };
+    match kind {
+        // ragd may hang on the row, a model compute nothing for it, or a provider refuse it; or it is they that are out of
+        // order.
+        ProviderFailed | ReplyMisfit | DaemonHung | ModelFailed => Cause::Provider,
+        // No row has files: these are of the server, of ragd and of models. What is wrong with a document has kinds of its
+        // own.
+        FileUnavailable | FileCorrupted => Cause::Passing,
+        DaemonLost | DaemonUnavailable | OutOfResources => Cause::Passing,
+        ProviderBusy | ProviderTimeout | BudgetExceeded => Cause::Passing,
+        NotInState | SerializationFailure => Cause::Passing,
+        _ => Cause::Row,
+    }
+}
+
+/// What an error of PostgreSQL's with this SQLSTATE is about. A content expression may raise any of them: the pipeline of
+/// one that does waits, and no other.
+fn cause_of_code(code: PgSqlErrorCode) -> Cause {
+    use PgSqlErrorCode::{
+        ERRCODE_CONFIGURATION_LIMIT_EXCEEDED, ERRCODE_DISK_FULL, ERRCODE_INSUFFICIENT_RESOURCES,
+        ERRCODE_IO_ERROR, ERRCODE_LOCK_NOT_AVAILABLE, ERRCODE_OUT_OF_MEMORY,
+        ERRCODE_QUERY_CANCELED, ERRCODE_SYSTEM_ERROR, ERRCODE_T_R_DEADLOCK_DETECTED,
+        ERRCODE_T_R_SERIALIZATION_FAILURE, ERRCODE_TOO_MANY_CONNECTIONS,
+    };
+    match code {
+        ERRCODE_LOCK_NOT_AVAILABLE
+        | ERRCODE_QUERY_CANCELED
+        | ERRCODE_T_R_DEADLOCK_DETECTED
+        | ERRCODE_T_R_SERIALIZATION_FAILURE => Cause::Passing,
+        // The server, or the machine, has no more of something.
+        ERRCODE_INSUFFICIENT_RESOURCES
+        | ERRCODE_DISK_FULL
+        | ERRCODE_OUT_OF_MEMORY
+        | ERRCODE_TOO_MANY_CONNECTIONS
+        | ERRCODE_CONFIGURATION_LIMIT_EXCEEDED => Cause::Passing,
+        // Of the same class are files that are missing, which an expression may read for a row.
+        ERRCODE_SYSTEM_ERROR | ERRCODE_IO_ERROR => Cause::Passing,
+        _ => Cause::Row,
+    }
+}
+
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
-        use ErrorKind::{
-            BudgetExceeded, DaemonHung, DaemonLost, DaemonUnavailable, NotInState, OutOfResources,
-            ProviderBusy, ProviderFailed, ProviderTimeout, ReplyMisfit, SerializationFailure,
-        };
-        let passing = [
-            DaemonLost,
-            DaemonUnavailable,
-            NotInState,
-            OutOfResources,
-            ProviderBusy,
-            ProviderTimeout,
-            BudgetExceeded,
-            SerializationFailure,
-        ];
         Failure {
             sqlstate: sqlstate_text(error.kind()),
             message: error.message().to_owned(),
             detail: error.detail_text().map(str::to_owned),
             hint: error.hint_text().map(str::to_owned),
-            cause: match error.kind() {
-                // ragd may hang on the row, or a provider refuse it; or it is they that are out of order.
-                ProviderFailed | ReplyMisfit | DaemonHung => Cause::Provider,
-                kind if passing.contains(&kind) => Cause::Passing,
-                _ => Cause::Row,
-            },
+            cause: cause_of(error.kind()),
             retry_after: error.retry_delay(),
         }
     }
@@ -98,17 +131,6 @@ impl Failure {
         let (CaughtError::PostgresError(report)
         | CaughtError::ErrorReport(report)
         | CaughtError::RustPanic { ereport: report, .. }) = error;
-        use PgSqlErrorCode::{
-            ERRCODE_LOCK_NOT_AVAILABLE, ERRCODE_OUT_OF_MEMORY, ERRCODE_QUERY_CANCELED,
-            ERRCODE_T_R_DEADLOCK_DETECTED, ERRCODE_T_R_SERIALIZATION_FAILURE,
-        };
-        let passing = [
-            ERRCODE_LOCK_NOT_AVAILABLE,
-            ERRCODE_OUT_OF_MEMORY,
-            ERRCODE_QUERY_CANCELED,
-            ERRCODE_T_R_DEADLOCK_DETECTED,
-            ERRCODE_T_R_SERIALIZATION_FAILURE,
-        ];
         if time_limit::was_over() {
             return Failure::over_time();
         }
@@ -118,10 +140,7 @@ impl Failure {
             message: report.message().to_owned(),
             detail: report.detail().map(str::to_owned),
             hint: report.hint().map(str::to_owned),
-            cause: match passing.contains(&report.sql_error_code()) {
-                true => Cause::Passing,
-                false => Cause::Row,
-            },
+            cause: cause_of_code(report.sql_error_code()),
             retry_after: None,
         }
     }
@@ -154,6 +173,13 @@ pub fn caught<T>(work: impl FnOnce() -> Result<T>) -> Outcome<T> {
 pub fn has_one_snapshot() -> bool {
     // SAFETY: reads a variable of this process.
     unsafe { pg_sys::XactIsoLevel >= pg_sys::XACT_REPEATABLE_READ as i32 }
+}
+
+/// Whether the session applies what has been done elsewhere, as logical replication does: what fails there is tried again
+/// and again, and nothing behind it is applied.
+pub fn applies_changes() -> bool {
+    // SAFETY: reads a variable of this process.
+    unsafe { pg_sys::SessionReplicationRole == pg_sys::SESSION_REPLICATION_ROLE_REPLICA as i32 }
 }
 
 /// By which process transactions are begun and ended.

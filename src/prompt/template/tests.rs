@@ -136,11 +136,12 @@ fn a_version_of_what_is_shipped_uses_what_it_must() {
     check("verify_claims", "{{ sources }}", "claims");
     assert!(Template::parse_new("mine", "x").is_ok());
     for (name, content) in all_shipped() {
-        assert!(!required::needed(&name).is_empty(), "{name}");
+        assert!(!place::needed(&name).is_empty(), "{name}");
         Template::parse_new(&name, &content).unwrap();
     }
     // One more comes with conversations.
-    assert_eq!(required::SHIPPED.len(), all_shipped().len() + 1);
+    let templates = place::ALL.iter().flat_map(|place| place.templates);
+    assert_eq!(templates.count(), all_shipped().len() + 1);
 }
 
 fn fails(content: &str, message: &str) {
