@@ -9,8 +9,9 @@ use crate::error::{Error, ErrorKind};
 use crate::pg::server::error::{raise, report};
 use crate::pg::server::reserve::Reserve;
 use crate::pg::server::sql;
-use crate::pg::server::transaction::in_subtransaction;
+use crate::pg::server::transaction::{Failure, in_subtransaction};
 use crate::pg::server::vector::Vector;
+use crate::scheduling::bisection::Cause;
 
 /// A first row's first column.
 fn one<T: FromDatum + IntoDatum>(statement: &str, arguments: &[DatumWithOid<'_>]) -> Option<T> {
@@ -76,6 +77,10 @@ fn explain_says_what_a_scan_of_texts_did() {
     assert!((3..20_001).contains(&figure("Texts Scored")), "{plan}");
     assert!(figure("Blocks Decoded") > 0, "{plan}");
     assert!(figure("Blocks Skipped") > 0, "{plan}");
+    assert_eq!(figure("Pending Texts Read"), 0, "{plan}");
+    run("INSERT INTO texts SELECT i, 'common'::tsvector FROM generate_series(1, 5) AS i");
+    let plan = one::<pgrx::Json>(query, &[]).expect("a plan").0;
+    assert_eq!(plan[0]["Plan"]["Plans"][0]["Pending Texts Read"], 5, "{plan}");
 }
 
 #[cfg(feature = "pg18")]
@@ -135,6 +140,107 @@ fn a_block_beyond_the_end_of_an_index_is_damage() {
     }
 }
 
+/// The functions of an index's other columns are those of the table's owner, and no query names them.
+#[pg_extern]
+fn a_scan_computes_no_column_of_an_index_but_the_vector() {
+    run("CREATE TABLE points (id integer, v vector(3))");
+    run("INSERT INTO points SELECT i, ARRAY[i, 1, 2]::vector FROM generate_series(1, 50) AS i");
+    run("CREATE SEQUENCE public.calls");
+    run("CREATE FUNCTION counted(id integer) RETURNS integer LANGUAGE plpgsql IMMUTABLE AS \
+         'BEGIN PERFORM nextval(''public.calls''); RETURN id % 3; END'");
+    run("CREATE INDEX points_whole ON points USING rag_hnsw (v vector_l2_ops, counted(id))");
+    run("CREATE INDEX points_part ON points \
+         USING rag_hnsw ((subvector(v, 1, 2)::vector(2)) vector_l2_ops, id, counted(id))");
+    run("SET LOCAL enable_seqscan = off");
+    let calls = || one::<i64>("SELECT last_value FROM public.calls", &[]);
+    let before = calls();
+    assert!(before >= Some(100), "the indexes hold what the function says");
+    let orders = [
+        ("points_whole", "v <-> '[7.2, 1, 2]'"),
+        ("points_part", "subvector(v, 1, 2)::vector(2) <-> '[7.2, 1]'"),
+    ];
+    for (index, order) in orders {
+        let near = format!("SELECT id FROM points ORDER BY {order} LIMIT 3");
+        let plan = one::<pgrx::Json>(&format!("EXPLAIN (FORMAT JSON) {near}"), &[]);
+        let plan = plan.expect("a plan").0;
+        assert!(plan.to_string().contains(index), "{plan}");
+        let found = format!("SELECT string_agg(id::text, ' ') FROM ({near}) AS near");
+        assert_eq!(one::<String>(&found, &[]).as_deref(), Some("7 8 6"), "{index}");
+        assert_eq!(calls(), before, "{index}");
+    }
+}
+
+/// A scan on the inner side of a join begins anew for each row of the outer one.
+#[cfg(any(feature = "pg17", feature = "pg18"))]
+#[pg_extern]
+fn the_lists_of_a_scan_that_begins_anew_take_no_memory() {
+    run("CREATE TABLE points (tenant integer, v vector(3))");
+    run("INSERT INTO points SELECT i % 10, ARRAY[i, 1, 2]::vector FROM generate_series(1, 100) i");
+    run("CREATE INDEX points_v ON points USING rag_hnsw (v vector_l2_ops, tenant)");
+    run("SET LOCAL enable_seqscan = off");
+    run("SET LOCAL enable_sort = off");
+    let found = "SELECT count(*) FROM generate_series(1, 4000) AS n CROSS JOIN LATERAL (
+        SELECT 1 FROM points WHERE tenant = ANY (array_fill(n % 10, ARRAY[200]))
+        ORDER BY v <-> '[7, 1, 2]' LIMIT 1) AS nearest";
+    let plan = one::<pgrx::Json>(&format!("EXPLAIN (FORMAT JSON) {found}"), &[]);
+    let plan = plan.expect("a plan").0;
+    assert!(plan.to_string().contains("Index Cond"), "{plan}");
+    assert_eq!(one::<i64>(found, &[]), Some(4000));
+    // The second is computed after the first, while the memory of the statement is still there.
+    let bytes = format!(
+        "SELECT ((({found}) - 4000) + (SELECT sum(used_bytes) FROM pg_backend_memory_contexts
+            WHERE name = 'ExecutorState'))::bigint"
+    );
+    let bytes = one::<i64>(&bytes, &[]).expect("bytes");
+    assert!((1..4 << 20).contains(&bytes), "{bytes} bytes after 4000 lists of 200");
+}
+
+#[pg_extern]
+fn a_check_of_an_index_asks_for_its_memory_first() {
+    use crate::hnsw::check::check;
+    use crate::pg::index::opened_index::OpenedIndex;
+
+    run("CREATE TABLE points (v vector(3))");
+    run("INSERT INTO points SELECT ARRAY[i, 1, 2]::vector FROM generate_series(1, 100) AS i");
+    run("CREATE INDEX points_v ON points USING rag_hnsw (v vector_l2_ops)");
+    let oid = one::<pg_sys::Oid>("SELECT 'points_v'::regclass::oid", &[]).expect("an index");
+    let index = OpenedIndex::new(oid, c"rag_hnsw").expect("an index");
+    let pages = index.pages();
+    let problems = || check(&pages).map(|(problems, _)| problems.len());
+    assert_eq!(problems(), Ok(0));
+    let error = without_more_memory(problems).expect_err("an error");
+    assert_eq!(error.kind(), ErrorKind::OutOfResources, "{error}");
+}
+
+/// Most pages are found by where the session saw them last, without PostgreSQL's help.
+#[pg_extern]
+fn pages_of_an_index_that_are_found_by_hints_are_counted() {
+    use crate::pages::Store;
+    use crate::pg::index::opened_index::OpenedIndex;
+
+    run("CREATE TABLE points (v vector(3))");
+    run("INSERT INTO points SELECT ARRAY[i, 1, 2]::vector FROM generate_series(1, 100) AS i");
+    run("CREATE INDEX points_v ON points USING rag_hnsw (v vector_l2_ops)");
+    let oid = one::<pg_sys::Oid>("SELECT 'points_v'::regclass::oid", &[]).expect("an index");
+    let index = OpenedIndex::new(oid, c"rag_hnsw").expect("an index");
+    let pages = index.pages();
+    let look = |times: usize| {
+        (0..times).for_each(|_| pages.read(1, |_| ()).expect("a page"));
+        // SAFETY: the index is open, and some of the looks were ordinary ones, with which its statistics begin.
+        let statistics = unsafe { (*index.relation()).pgstat_info.as_ref() };
+        blocks_fetched(statistics.expect("statistics"))
+    };
+    let before = look(200);
+    assert_eq!(look(1000) - before, 1000);
+}
+
+fn blocks_fetched(statistics: &pg_sys::PgStat_TableStatus) -> i64 {
+    #[cfg(feature = "pg15")]
+    return statistics.t_counts.t_blocks_fetched;
+    #[cfg(not(feature = "pg15"))]
+    return statistics.counts.blocks_fetched;
+}
+
 #[pg_extern]
 fn each_kind_of_error_has_an_sqlstate() {
     let kinds = [
@@ -149,6 +255,7 @@ fn each_kind_of_error_has_an_sqlstate() {
         (ErrorKind::DimensionMismatch, PgSqlErrorCode::ERRCODE_DATA_EXCEPTION),
         (ErrorKind::FileUnavailable, PgSqlErrorCode::ERRCODE_UNDEFINED_FILE),
         (ErrorKind::FileCorrupted, PgSqlErrorCode::ERRCODE_CONFIG_FILE_ERROR),
+        (ErrorKind::ModelFailed, PgSqlErrorCode::ERRCODE_CONFIG_FILE_ERROR),
         (ErrorKind::DataCorrupted, PgSqlErrorCode::ERRCODE_PROTOCOL_VIOLATION),
         (ErrorKind::DaemonUnavailable, PgSqlErrorCode::ERRCODE_CANNOT_CONNECT_NOW),
         (ErrorKind::DaemonLost, PgSqlErrorCode::ERRCODE_CONNECTION_FAILURE),
@@ -206,6 +313,43 @@ fn an_error_caught_in_a_subtransaction_keeps_detail_and_hint() {
             .catch_when(code, parts)
             .execute();
         assert_eq!(caught, PARTS.map(|part| Some(part.to_owned())), "{code:?}");
+    }
+}
+
+/// What a row can do nothing about uses up none of its attempts.
+#[pg_extern]
+fn what_the_server_lacks_is_the_fault_of_no_row() {
+    let raised = |code: &str| {
+        let statement = format!("DO $$BEGIN RAISE 'no' USING ERRCODE = '{code}'; END$$");
+        let outcome = in_subtransaction(|| sql::execute(&statement, &[]).map(drop));
+        let failure = outcome.expect_err("a failure");
+        assert_eq!(failure.sqlstate, code);
+        failure.cause
+    };
+    for code in ["53000", "53100", "53200", "53300", "53400", "58000", "58030", "55P03", "40P01"] {
+        assert_eq!(raised(code), Cause::Passing, "{code}");
+    }
+    // A content expression may read a file for each row.
+    for code in ["58P01", "22000", "54000", "P0001", "XX000"] {
+        assert_eq!(raised(code), Cause::Row, "{code}");
+    }
+    let said = |kind| Failure::from(Error::new(kind, "what went wrong")).cause;
+    for kind in [
+        ErrorKind::FileUnavailable,
+        ErrorKind::FileCorrupted,
+        ErrorKind::OutOfResources,
+        ErrorKind::DaemonUnavailable,
+        ErrorKind::DaemonLost,
+        ErrorKind::ProviderBusy,
+    ] {
+        assert_eq!(said(kind), Cause::Passing, "{kind:?}");
+    }
+    for kind in [ErrorKind::DocumentUnreadable, ErrorKind::DocumentLimit, ErrorKind::Internal] {
+        assert_eq!(said(kind), Cause::Row, "{kind:?}");
+    }
+    // It is the row's or the model's, and others tell which.
+    for kind in [ErrorKind::ModelFailed, ErrorKind::DaemonHung, ErrorKind::ProviderFailed] {
+        assert_eq!(said(kind), Cause::Provider, "{kind:?}");
     }
 }
 

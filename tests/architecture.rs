@@ -16,6 +16,8 @@ mod names;
 mod packages;
 #[path = "architecture/path.rs"]
 mod path;
+#[path = "architecture/policies.rs"]
+mod policies;
 #[path = "architecture/reference.rs"]
 mod reference;
 #[path = "architecture/source.rs"]

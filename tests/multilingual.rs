@@ -84,6 +84,15 @@ fn characters_are_replaced_before_tokens_are_cut() {
 }
 
 #[test]
+fn texts_are_read_in_one_form_and_questions_in_small_letters() {
+    use EmbeddingKind::{Passage, Query};
+    check(&[
+        ((Passage, "\u{FEFF}Stra\u{AD}ße"), &["<s>", "▁passage", ":", "▁Stra", "ße", "</s>"]),
+        ((Query, "OUT OUT OUT"), &["<s>", "▁query", ":", "▁out", "▁out", "▁out", "</s>"]),
+    ]);
+}
+
+#[test]
 fn the_reader_says_what_its_packed_numbers_say() {
     let folder = Folder::new();
     let question: &[&str] = &["<s>", "▁query", ":", "▁out", "</s>", "</s>"];
@@ -158,7 +167,7 @@ fn rerank(
     let passages = passages.iter().map(|text| text.to_string()).collect();
     let (model, query) = (model.clone(), query.to_string());
     match client.call(&Request::RerankByReader { model, query, passages })? {
-        Response::Scores { scores, tokens } => Ok((scores, tokens)),
+        Response::Scores { scores, tokens, .. } => Ok((scores, tokens)),
         other => panic!("{other:?}"),
     }
 }

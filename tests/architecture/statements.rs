@@ -77,6 +77,7 @@ const ACTING: &[&str] = &[
     "context_lines.use",
     "conversation.insert",
     "conversation.turn_insert",
+    "derivation.ask_again",
     "derivation.count_missing_texts",
     "derivation.due",
     "derivation.forget_gone_texts",
@@ -141,6 +142,7 @@ const ACTING: &[&str] = &[
     "tree.contents",
     "tree.documents",
     "tree.embed",
+    "tree.fenced",
     "tree.first_chunks",
     "tree.first_chunks_of",
     "tree.insert",
@@ -157,17 +159,23 @@ const ACTING: &[&str] = &[
     "trigger.outside",
 ];
 
+/// Whether the statement at `path` is one of [`ACTING`].
+pub fn is_acting(path: &str) -> bool {
+    ACTING.iter().any(|known| is_of(path, known))
+}
+
+/// Whether `known` is this statement, or the file that it is in.
+fn is_of(path: &str, known: &str) -> bool {
+    path == known || known.ends_with('.') && path.starts_with(known)
+}
+
 #[test]
 fn what_callers_run_names_its_operators_with_their_schema() {
     let statements = statements();
-    let names = |known: &&str, path: &str| {
-        path == *known || known.ends_with('.') && path.starts_with(*known)
-    };
     let unknown =
-        ACTING.iter().filter(|known| !statements.iter().any(|it| names(known, &it.path())));
+        ACTING.iter().filter(|known| !statements.iter().any(|it| is_of(&it.path(), known)));
     let unknown = unknown.map(|known| format!("no {known} is there"));
-    let not_acting =
-        statements.iter().filter(|it| !ACTING.iter().any(|known| names(known, &it.path())));
+    let not_acting = statements.iter().filter(|it| !is_acting(&it.path()));
     let unsafe_ones = not_acting.flat_map(|statement| {
         let found = sql::looked_up(&statement.text).into_iter();
         found.map(|(line, what)| format!("{}:{}: {what}", statement.path(), statement.line + line))

@@ -186,6 +186,45 @@ fn a_partitioned_source_is_restored() {
     }
 }
 
+/// After a restore columns have other numbers than before, and their names alone are the same.
+#[test]
+fn relations_of_renamed_columns_are_restored() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let mut client = cluster.connect();
+    client
+        .batch_execute(
+            r#"CREATE EXTENSION pg_rag CASCADE;
+               CREATE TABLE boss (gone integer, id integer PRIMARY KEY, label text);
+               CREATE TABLE event (gone integer, id integer PRIMARY KEY, body text, boss integer REFERENCES boss);
+               ALTER TABLE boss DROP COLUMN gone;
+               ALTER TABLE event DROP COLUMN gone;
+               INSERT INTO boss VALUES (1, 'Ada Berg');
+               INSERT INTO event VALUES (1, 'It was an evening.', 1);
+               SELECT rag_create_pipeline('event', 'body', metadata => ARRAY['boss'], refresh => 'manual', options =>
+                   '{"backfill": "now", "graph": {"entities": "rules", "names": {"boss": "label"}, "relations": {"boss": "led_by"}}}');
+               ALTER TABLE event RENAME COLUMN boss TO leader;
+               ALTER TABLE boss RENAME COLUMN label TO name"#,
+        )
+        .unwrap();
+    client.batch_execute("CREATE DATABASE restored").unwrap();
+    let dump = cluster.run("pg_dump", &["-h", &cluster.socket(), "-U", "postgres", "postgres"]);
+    cluster.psql("restored", &dump);
+    let mut there = cluster.connect_to("restored");
+    for step in [
+        "UPDATE boss SET name = 'Ada Lind'",
+        "SELECT rag_alter_pipeline('event', options => jsonb_build_object('graph', options))
+         FROM rag.derivation WHERE relation = 'event_rag_chunks_mentions'::regclass",
+        "CALL rag_run('event')",
+        "ALTER TABLE boss RENAME COLUMN name TO called",
+        "UPDATE event SET body = 'It was a night.'",
+        "CALL rag_run('event')",
+    ] {
+        there.batch_execute(step).unwrap();
+    }
+    let named = "SELECT count(*) FROM event_rag_chunks_relations WHERE object_name = 'Ada Lind'";
+    assert_eq!(count(&mut there, named), 1);
+}
+
 /// What waits is done, and so is what is changed in partitions.
 fn goes_on_in_parts(there: &mut Client) {
     for step in ["SELECT rag_resume('notes')", "SELECT rag_wait('notes', '5 minutes')"] {

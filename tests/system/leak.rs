@@ -294,7 +294,7 @@ fn nothing_tells_of_hidden_rows() {
     let Some((cluster, databases)) = twins() else { return };
     let relations = "
         SELECT CASE c.oid::regclass::text WHEN 'rag.pipeline_status' THEN 'SELECT to_jsonb(it) - ''workers'' FROM '
-                    WHEN 'rag.derivation' THEN 'SELECT pipeline, kind, options, relation, done, empty, dropped, missing, last_done_at FROM '
+                    WHEN 'rag.derivation' THEN 'SELECT pipeline, kind, options, relation, done, empty, unreadable, dropped, missing, last_done_at FROM '
                     WHEN 'rag.pipeline_as_shard' THEN 'SELECT to_jsonb(it) - ''database'' FROM '
                     WHEN 'rag.pipeline' THEN 'SELECT to_jsonb(it) - ''fill_from'' FROM '
                     ELSE 'SELECT * FROM ' END || c.oid::regclass || ' AS it'

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use postgres::Client;
+
 use super::cluster::{Cluster, wait_for};
 use super::documents::{SETUP, answer, assert_fails, count};
 use super::process;
@@ -182,4 +184,73 @@ fn breaking_and_repairing_a_running_server() {
     reconfigure(&cluster, &["rag.ragd_path = ''"]);
     client.batch_execute(insert).expect("the insert after the repair");
     client.batch_execute(other).unwrap();
+}
+
+#[test]
+fn rows_wait_for_a_library_that_is_missing() {
+    rows_wait(
+        "58P01",
+        |cluster, _| {
+            reconfigure(cluster, &["rag.onnxruntime_library = '/nonexistent/libonnxruntime.so'"])
+        },
+        |cluster, _| reconfigure(cluster, &["rag.onnxruntime_library = ''"]),
+    );
+}
+
+#[test]
+fn rows_wait_for_an_executable_that_is_missing() {
+    rows_wait(
+        "58P01",
+        |cluster, _| reconfigure(cluster, &["rag.ragd_path = '/nonexistent/ragd'"]),
+        |cluster, _| reconfigure(cluster, &["rag.ragd_path = ''"]),
+    );
+}
+
+/// Storing chunks fails as it does where there is no room for them.
+const FULL_DISK: &str = "
+    CREATE FUNCTION no_room() RETURNS trigger LANGUAGE plpgsql AS
+        'BEGIN RAISE disk_full USING MESSAGE = ''could not extend file: No space left on device''; END';
+    CREATE TRIGGER no_room BEFORE INSERT ON docs_rag_chunks EXECUTE FUNCTION no_room();";
+
+#[test]
+fn rows_wait_for_room_on_the_disk() {
+    rows_wait(
+        "53100",
+        |_, client| client.batch_execute(FULL_DISK).unwrap(),
+        |_, client| client.batch_execute("DROP FUNCTION no_room CASCADE").unwrap(),
+    );
+}
+
+/// What is out of order is charged to no row, however often it is tried: with a single attempt, all rows are embedded as
+/// soon as it is in order.
+fn rows_wait(
+    sqlstate: &str,
+    bring_down: impl FnOnce(&Cluster, &mut Client),
+    repair: impl FnOnce(&Cluster, &mut Client),
+) {
+    let Some(cluster) = Cluster::start(&["rag.max_attempts = 1"]) else { return };
+    let mut client = cluster.connect();
+    client.batch_execute(BACKGROUND).unwrap();
+    bring_down(&cluster, &mut client);
+    let rows = "INSERT INTO docs SELECT i, 'Row number ' || i FROM generate_series(1, 20) AS i";
+    client.batch_execute(rows).unwrap();
+    let waiting = format!(
+        "SELECT count(*) FROM rag.pipeline_status WHERE state = 'waiting for its model'
+             AND last_sqlstate = '{sqlstate}' AND last_error IS NOT NULL AND pending_rows = 20"
+    );
+    assert!(wait_for(|| count(&mut client, &waiting) == 1), "{sqlstate}: nothing waits");
+    let failed_at = |client: &mut Client| {
+        let time = client.query_one("SELECT last_failed_at::text FROM rag.pipeline_status", &[]);
+        time.unwrap().get::<_, String>(0)
+    };
+    let first = failed_at(&mut client);
+    assert!(wait_for(|| failed_at(&mut client) != first), "{sqlstate}: it is not tried again");
+    let charged = "SELECT (SELECT count(*) FROM rag.dead_letter)
+                        + (SELECT count(*) FROM rag.queue WHERE attempts > 0)";
+    assert_eq!(count(&mut client, charged), 0, "{sqlstate}: rows are charged");
+    repair(&cluster, &mut client);
+    let done = client.query_one("SELECT rag_wait('docs', '5 minutes')", &[]).unwrap();
+    assert!(done.get::<_, bool>(0), "{sqlstate}: rows wait after the repair");
+    assert_eq!(count(&mut client, "SELECT count(*) FROM docs_rag_chunks"), 20);
+    assert_eq!(count(&mut client, charged), 0, "{sqlstate}: rows are charged in the end");
 }

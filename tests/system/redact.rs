@@ -206,6 +206,58 @@ fn a_conversation_goes_on_without_the_names_of_its_turns() {
     check_silent(&http);
 }
 
+/// Deeds that name who has signed, and no title by which the name would be known as one.
+const DEEDS: &str = r#"
+    CREATE TABLE deed (id integer PRIMARY KEY, body text);
+    INSERT INTO deed VALUES
+        (1, 'The deed of the mill was signed by Schmidt.'),
+        (2, 'The library opens at nine.');
+    SELECT rag_create_pipeline('deed', 'body', refresh => 'sync',
+                               options => '{"description": "what Mrs. Anna Schmidt has signed"}');"#;
+
+#[test]
+fn what_chooses_a_pipeline_announces_names_of_the_answer() {
+    let http = Server::play([Reply::chat("deed"), Reply::chat("It was signed by [PERSON_1] [1].")]);
+    let Some((_cluster, mut client)) = start(&http) else { return };
+    client.batch_execute(DEEDS).unwrap();
+    let ask =
+        "SELECT rag_answer('Who signed the deed of the mill?', 'auto', k => 1, llm => 'writer',
+                                 options => '{\"retrieve\": {\"route\": \"llm\"}}')";
+    let told = text(&mut client, ask);
+    assert!(told.contains("signed by Schmidt"), "{told}");
+    let sent = |number: usize| http.requests()[number].text().to_owned();
+    assert!(sent(0).contains("deed: what Mrs. [PERSON_1] has signed"), "{}", sent(0));
+    assert!(sent(1).contains("was signed by [PERSON_1]."), "{}", sent(1));
+    // The session remembers the choice, and with it the names.
+    text(&mut client, ask);
+    assert_eq!(http.requests().len(), 3);
+    assert!(sent(2).contains("was signed by [PERSON_1]."), "{}", sent(2));
+    check_silent(&http);
+    // Nothing else would have known the name.
+    text(&mut client, &ask.replace("'auto'", "'deed'"));
+    assert!(sent(3).contains("was signed by Schmidt."), "{}", sent(3));
+}
+
+#[test]
+fn what_ranks_passages_announces_names_of_the_answer() {
+    let http =
+        Server::play([Reply::chat("1: 10"), Reply::chat("It was signed by [PERSON_1] [1].")]);
+    let Some((_cluster, mut client)) = start(&http) else { return };
+    client.batch_execute(DEEDS).unwrap();
+    client.batch_execute("INSERT INTO deed VALUES (3, 'Mrs. Anna Schmidt has a dog.')").unwrap();
+    let ask =
+        "SELECT rag_answer('Who signed the deed of the mill?', 'deed', k => 1, llm => 'writer',
+                                 options => '{\"retrieve\": {\"rerank\": \"llm\"}}')";
+    let told = text(&mut client, ask);
+    assert!(told.contains("signed by Schmidt"), "{told}");
+    let sent: Vec<String> = http.requests().iter().map(|it| it.text().to_owned()).collect();
+    assert_eq!(sent.len(), 2);
+    assert!(sent[0].contains("Mrs. [PERSON_"), "{}", sent[0]);
+    assert!(sent[1].contains("was signed by [PERSON_1]."), "{}", sent[1]);
+    assert!(!sent[1].contains("Mrs. "), "the answer is made of one chunk: {}", sent[1]);
+    check_silent(&http);
+}
+
 #[test]
 fn entities_to_be_picked_are_personal_data() {
     let http = Server::answer(|request| {
@@ -280,6 +332,61 @@ fn what_a_model_finds_stays_here_and_comes_back() {
         kept.contains("[PERSON_1]") && !kept.contains("mira") && !kept.contains("oslo"),
         "{kept}"
     );
+}
+
+#[test]
+fn what_a_model_finds_for_one_server_is_kept_from_another() {
+    let http = Server::answer(|_| Reply::chat("They go to [LOCATION_1], says [PERSON_1] [1]."));
+    let Some((_cluster, mut client)) = start_with_model(&http) else { return };
+    client.batch_execute(&server("answerer", &http)).unwrap();
+    client.batch_execute("ALTER SERVER answerer OPTIONS (ADD redact 'pii')").unwrap();
+    let id = text(&mut client, "SELECT rag_conversation()::text");
+    let ask = |client: &mut Client, question: &str, options: &str| {
+        let ask = format!(
+            "SELECT rag_answer('{question}', 'letters', k => 1, llm => 'answerer', options => '{{
+                \"retrieve\": {{\"rewrite\": {{\"by\": \"multi_query\", \"llm\": \"writer\"}}}}{options}}}')"
+        );
+        text(client, &ask)
+    };
+    let question = "where do the invoices of mira lark go?";
+    // The model reads the question alone, and what the other server reads no model has read.
+    let told = ask(&mut client, question, "");
+    assert!(told.contains("mira lark"), "{told}");
+    let sent = |number: usize| http.requests()[number].text().to_owned();
+    assert_eq!(http.requests().len(), 2);
+    assert!(sent(1).contains("the invoices of [PERSON_1] go to oslo"), "{}", sent(1));
+    // The session remembers the other wordings, and with them what was found.
+    ask(&mut client, question, "");
+    assert_eq!(http.requests().len(), 3);
+    assert!(sent(2).contains("the invoices of [PERSON_1] go to oslo"), "{}", sent(2));
+    // So does a conversation.
+    let options = format!(", \"answer\": {{\"conversation\": \"{id}\"}}");
+    ask(&mut client, question, &options);
+    let kept = text(&mut client, "SELECT withheld::text FROM rag.conversation_turn");
+    assert_eq!(kept, r#"{"mira lark": "person"}"#);
+    ask(&mut client, "and on which day?", &options);
+    for request in http.requests() {
+        assert!(!request.text().contains("mira"), "{}", request.text());
+    }
+    assert!(http.requests().len() > 5, "the question was made to stand alone");
+}
+
+#[test]
+fn a_remembered_reply_knows_what_a_model_has_found() {
+    let http = Server::answer(|_| Reply::chat("It is [PERSON_1]."));
+    let Some((_cluster, mut client)) = start_with_model(&http) else { return };
+    client.batch_execute("SET rag.cache = 'exact'").unwrap();
+    for calls in [1, 1] {
+        let id = text(&mut client, "SELECT rag_conversation()::text");
+        let ask = format!(
+            "SELECT rag_answer('where do the invoices of mira lark go?', 'letters', k => 1, llm => 'writer',
+                               options => '{{\"answer\": {{\"conversation\": \"{id}\"}}}}')"
+        );
+        text(&mut client, &ask);
+        assert_eq!(http.requests().len(), calls);
+        let kept = "SELECT withheld::text FROM rag.conversation_turn ORDER BY id DESC LIMIT 1";
+        assert!(text(&mut client, kept).contains("mira lark"));
+    }
 }
 
 /// As [`start`], with a server that has names found by a trained model; `None`, with a word, where there is none.

@@ -1,6 +1,8 @@
 //! Relations between entities: what a language model extracts, an HTTP server on loopback, and over which rows paths go.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use postgres::Client;
 
@@ -38,7 +40,7 @@ fn extract(request: &Request) -> Reply {
     if text.contains("unspeakable") {
         return Reply::json(400, r#"{"error": {"message": "that is not decent"}}"#);
     }
-    Reply::chat(if text.contains("Steve Hillage") { SAID } else { "I would rather not." })
+    Reply::chat(if text.contains("Steve Hillage") { SAID } else { "There are none: []" })
 }
 
 const STATUS: &str =
@@ -204,6 +206,56 @@ fn a_text_that_is_refused_keeps_no_other_waiting() {
         "SELECT rag_alter_pipeline('band', refresh => 'sync')",
         &["22023", "extract", "is not for pipelines with refresh => 'sync'"],
     );
+}
+
+#[test]
+fn a_text_about_which_no_reply_can_be_read_is_asked_about_again() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let (calls, is_cut) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(true)));
+    let (counted, cuts) = (calls.clone(), is_cut.clone());
+    let http = Server::answer(move |request| {
+        let text = request.text();
+        let about_gong = text.contains("Steve Hillage");
+        // About the canteen the first reply is cut, and about Gong every one.
+        let is_first = counted.fetch_add(usize::from(!about_gong), Ordering::SeqCst) == 0;
+        match about_gong {
+            true if cuts.load(Ordering::SeqCst) => Reply::chat(&SAID[..SAID.len() / 2]),
+            true => Reply::chat(SAID),
+            false if is_first => Reply::chat(r#"{"relations": ["#),
+            false => Reply::chat(r#"{"relations": []}"#),
+        }
+    });
+    let mut client = cluster.connect();
+    client.batch_execute(&format!("{SETUP} {} {CREATE};", server("writer", &http))).unwrap();
+    client.batch_execute(RUN).unwrap();
+    let status =
+        "SELECT concat_ws(' ', missing, done, empty, unreadable) FROM rag.derivation_status";
+    assert_eq!(text(&mut client, status), "0 2 1 1");
+    assert_eq!(http.requests().len(), 4, "each is asked about again once");
+    assert_eq!(calls.load(Ordering::SeqCst), 2);
+    let kept = "SELECT string_agg(concat_ws(' ', no, unreadable), ';' ORDER BY unreadable) FROM band_rag_chunks_extracted";
+    assert_eq!(text(&mut client, kept), "0 f;0 t");
+    // By itself nothing is asked any more, and by rag_retry what could not be read.
+    client.batch_execute(RUN).unwrap();
+    assert_eq!(http.requests().len(), 4);
+    assert_eq!(count(&mut client, "SELECT rag_retry('band', '1')"), 0, "of a row nothing failed");
+    assert_eq!(count(&mut client, "SELECT rag_retry('band')"), 1);
+    assert_eq!(text(&mut client, "SELECT state FROM rag.derivation_status"), "waiting");
+    is_cut.store(false, Ordering::SeqCst);
+    client.batch_execute(RUN).unwrap();
+    assert_eq!(text(&mut client, status), "0 2 1 0");
+    assert_eq!(http.requests().len(), 5);
+    assert_eq!(count(&mut client, "SELECT count(subject) FROM band_rag_chunks_extracted"), 1);
+    assert_eq!(count(&mut client, "SELECT rag_retry('band')"), 0);
+    // A worker that had nothing left to do begins again.
+    client
+        .batch_execute("UPDATE band_rag_chunks_extracted SET unreadable = true WHERE no = 0; SELECT rag_alter_pipeline('band', refresh => 'async')")
+        .unwrap();
+    let live = "SELECT count(*) FROM rag.derivation_status WHERE state = 'live'";
+    assert!(wait_for(|| count(&mut client, live) == 1));
+    assert_eq!(count(&mut client, "SELECT rag_retry('band')"), 1);
+    assert!(wait_for(|| http.requests().len() == 6));
+    assert!(wait_for(|| count(&mut client, live) == 1));
 }
 
 /// Rows of a graph, each of which says that a node is linked to another, and names both.

@@ -129,6 +129,25 @@ fn a_template_and_its_version_are_part_of_what_is_remembered() {
 }
 
 #[test]
+fn what_one_role_was_answered_is_not_given_to_another() {
+    let script = [Reply::chat("When are invoices sent?")];
+    let Some((_cluster, http, mut client)) = start(script) else { return };
+    client
+        .batch_execute(
+            "CREATE ROLE clerk; CREATE ROLE guest;
+             GRANT SELECT ON docs, docs_rag, docs_rag_chunks TO clerk, guest;
+             GRANT USAGE ON FOREIGN SERVER writer TO clerk, guest",
+        )
+        .unwrap();
+    // All of it in one session, which remembers.
+    for (role, calls) in [("clerk", 1), ("clerk", 1), ("guest", 2), ("clerk", 2), ("guest", 2)] {
+        client.batch_execute(&format!("SET ROLE {role}")).unwrap();
+        assert!(!found(&mut client, "a", "fusion", "{}").is_empty());
+        assert_eq!(http.requests().len(), calls, "{role}");
+    }
+}
+
+#[test]
 fn a_made_up_passage_is_looked_up_as_a_passage() {
     let script = [Reply::chat("Backups are made at night and are kept for a month.")];
     let Some((_cluster, http, mut client)) = start(script) else { return };

@@ -294,3 +294,43 @@ fn a_role_made_anew_inherits_nothing() {
     assert_eq!(count(&mut there, "SELECT rag_eval_delete('hers')"), 1);
     assert_eq!(count(&mut there, KEPT), 0);
 }
+
+/// Versions of a template are counted under a lock that nobody can take or keep who may not add one.
+#[test]
+fn who_may_add_no_template_keeps_nobody_from_it() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let may_add = "GRANT SELECT, INSERT ON rag.template TO owner, writer";
+    cluster.connect().batch_execute(&format!("{TENANTS} {may_add}")).unwrap();
+    let set = |words: &str| {
+        format!("SELECT rag_template_set('mine', '{words} {{{{ question }}}}')::bigint")
+    };
+    let own = |what: &str| {
+        format!("SELECT count(*) FROM pg_locks WHERE pid = pg_backend_pid() AND {what}")
+    };
+    let table = own("relation = 'rag.template'::regclass AND mode <> 'AccessShareLock'");
+
+    let mut stranger = cluster.connect_as("stranger");
+    stranger
+        .batch_execute("BEGIN; LOCK TABLE rag.template IN ACCESS SHARE MODE; SAVEPOINT before")
+        .unwrap();
+    for statement in [&*set("Mine:"), "LOCK TABLE rag.template IN ROW EXCLUSIVE MODE"] {
+        assert_fails(&mut stranger, statement, &["42501"]);
+        stranger.batch_execute("ROLLBACK TO before").unwrap();
+        assert_eq!(count(&mut stranger, &table), 0, "{statement}");
+    }
+
+    let mut writer = cluster.connect_as("writer");
+    let lock = "LOCK TABLE rag.template IN SHARE ROW EXCLUSIVE MODE";
+    assert_fails(&mut writer, &format!("BEGIN; {lock}"), &["42501"]);
+    writer.batch_execute("ROLLBACK; SET lock_timeout = '30s'; BEGIN").unwrap();
+    assert_eq!(count(&mut writer, &set("Ours:")), 1);
+    // Any role can take any of those.
+    assert_eq!(count(&mut writer, &own("locktype = 'advisory'")), 0);
+    assert!(count(&mut writer, &table) > 0);
+
+    let mut owner = cluster.connect_as("owner");
+    owner.batch_execute("SET lock_timeout = '200ms'").unwrap();
+    assert_fails(&mut owner, &set("Theirs:"), &["55P03"]);
+    writer.batch_execute("COMMIT").unwrap();
+    assert_eq!(count(&mut owner, &set("Theirs:")), 2);
+}

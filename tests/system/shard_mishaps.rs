@@ -232,6 +232,42 @@ fn words_are_counted_for_those_who_may_read_them() {
     assert!(!found(&mut cluster.connect(), QUESTIONS[0], "lexical", "{}").is_empty());
 }
 
+/// An error that is none of the connection is no loss: it comes here with all that it says, and nothing is left out.
+#[test]
+fn what_a_policy_of_a_shard_raises_comes_here_as_it_is() {
+    let Some(cluster) = sharded(&[]) else { return };
+    cluster
+        .connect_to("s2")
+        .batch_execute(
+            "CREATE ROLE guest LOGIN;
+             GRANT SELECT ON docs, docs_rag, docs_rag_chunks TO guest;
+             CREATE FUNCTION opens(body text) RETURNS boolean STABLE LANGUAGE plpgsql AS $$
+             BEGIN
+                 RAISE EXCEPTION 'not on Sundays' USING ERRCODE = 'UX007', DETAIL = 'It is Sunday.', HINT = 'Ask on Monday.';
+             END $$;
+             ALTER TABLE docs ENABLE ROW LEVEL SECURITY;
+             CREATE POLICY opening ON docs USING (opens(body));",
+        )
+        .unwrap();
+    let (mut client, heard) = listening(&cluster);
+    client
+        .batch_execute(
+            "ALTER USER MAPPING FOR postgres SERVER s2 OPTIONS (SET user 'guest', ADD password_required 'false')",
+        )
+        .unwrap();
+    for statement in [ALL, PARTIAL] {
+        let error = client.query_one(statement, &[]).unwrap_err();
+        let error = error.as_db_error().unwrap();
+        let said = (error.code().code(), error.message(), error.detail(), error.hint());
+        let raised = ("UX007", "not on Sundays", Some("It is Sunday."), Some("Ask on Monday."));
+        assert_eq!(said, raised, "{statement}");
+    }
+    assert_eq!(heard.lock().unwrap().join("; "), "");
+    // Nothing of it stays.
+    cluster.connect_to("s2").batch_execute("DROP POLICY opening ON docs").unwrap();
+    assert_eq!(count(&mut client, PARTIAL), 16);
+}
+
 #[test]
 fn pipelines_that_exchange_their_names_are_not_mixed_up() {
     let Some(cluster) = sharded(&[]) else { return };

@@ -318,6 +318,10 @@ fn chunks_are_found_while_the_language_model_is_away() {
                      JOIN reports_rag_chunks c USING (content_hash)";
     wait(&mut client, described, 2);
     assert_eq!(text(&mut client, find), "They stay outside.");
+    // Once all is made nothing is said of the failure any more.
+    let over = "SELECT count(*) FROM rag.pipeline_status
+                WHERE last_error IS NULL AND last_sqlstate IS NULL AND last_failed_at IS NULL";
+    wait(&mut client, over, 1);
 }
 
 #[test]

@@ -369,7 +369,7 @@ fn from_the_root_down_an_unlimited_beam_finds_the_nearest_of_all_levels() {
                              WHERE t.embedding IS NOT NULL ORDER BY 2 LIMIT 3) AS n)"#,
         )
         .unwrap();
-    let questions = "unnest(ARRAY['Summarise report 7.', 'What does bread cost in street 11?', 'Overview of the mills in report 3', 'wheat']) AS q";
+    let questions = "unnest(ARRAY['the bread of report 7', 'What does bread cost in street 11?', 'the mills in report 3', 'wheat']) AS q";
     let other = format!(
         "SELECT count(*) FROM {questions} WHERE summaries(q, 10000) IS DISTINCT FROM nearest(q)"
     );
@@ -399,6 +399,19 @@ const READ: &str = "
     SELECT count(*) FROM rag_answer_details('Summarise what the reports say of bread.', 'report') AS a,
                          jsonb_array_elements(a.context) AS c WHERE c ? 'summary_id'";
 
+/// Whether a question for the whole is answered by quoting what sums up.
+const QUOTED: &str = "
+    SELECT count(*) FROM rag_answer_details('Summarise the reports.', 'report')
+    WHERE supported AND confidence IS NULL AND answer <> ''";
+
+/// How many citations of the row with this key stand in an answer to a question for the whole.
+fn cited(key: &str) -> String {
+    format!(
+        "SELECT count(*) FROM rag_answer_details('Summarise the reports.', 'report') AS a,
+                jsonb_array_elements(a.citations) AS c WHERE c ->> 'source_key' = '{key}'"
+    )
+}
+
 #[test]
 fn a_hidden_leaf_hides_the_summary() {
     let Some(cluster) = Cluster::start(&[]) else { return };
@@ -413,6 +426,7 @@ fn a_hidden_leaf_hides_the_summary() {
     );
     check(&mut client);
     assert!(count(&mut client, READ) > 0);
+    assert_eq!(count(&mut client, QUOTED), 1);
     client.batch_execute("SET tree.tenant = 2; SET ROLE guest").unwrap();
     let beyond = "SELECT count(*) FROM report_rag_chunks_tree AS t
                   WHERE EXISTS (SELECT FROM unnest(t.leaves) AS l WHERE l NOT IN (SELECT content_hash FROM report_rag_chunks))";
@@ -425,9 +439,14 @@ fn a_hidden_leaf_hides_the_summary() {
                              jsonb_array_elements(a.context) AS c, jsonb_array_elements(c -> 'leaves') AS l
         WHERE l ->> 'source_key' = '1'";
     assert_eq!(count(&mut client, of_other), 0);
+    // What is quoted without a language model is a summary of what the caller sees, too.
+    assert_eq!(count(&mut client, QUOTED), 1);
+    assert!(count(&mut client, &cited("2")) > 0);
+    assert_eq!(count(&mut client, &cited("1")), 0);
     client.batch_execute("SET tree.tenant = 3").unwrap();
     assert_eq!(count(&mut client, "SELECT count(*) FROM report_rag_chunks_tree"), 0);
     assert_eq!(count(&mut client, READ), 0);
+    assert_eq!(count(&mut client, QUOTED), 0);
     client.batch_execute("RESET ROLE").unwrap();
     // Who has no right on the trees is answered without them.
     client

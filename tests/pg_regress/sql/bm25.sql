@@ -291,10 +291,22 @@ FROM (VALUES ($$tsv @@ 'apple | !banana'$$, 'apple | !banana'), ($$tsv @@ 'banan
              ($$tsv @@ 'banana' AND tsv @@ '!cherry'$$, 'cherry'), ($$tsv @@ 'app:*'$$, 'apple'), ($$tsv @@ 'apple'$$, 'app:*'),
              ($$tsv @@ 'apple & banana'$$, 'banana | cherry'), ($$tsv @@ 'apple | cherry'$$, 'cherry'), ($$tsv @@ '!fruit'$$, 'apple'),
              ($$tsv @@ ''::tsquery$$, 'apple'), ($$tsv @@ 'none'$$, 'apple'), ($$tsv @@ 'apple:A'$$, 'apple'), ($$tsv @@ 'cherry <-> apple'$$, 'banana'),
-             ($$tsv @@ 'banana'$$, NULL), ($$tsv @@ 'banana & !apple'$$, NULL), ($$tsv @@ 'none'$$, NULL)) AS v (condition, ranking),
+             ($$tsv @@ 'banana'$$, NULL), ($$tsv @@ 'banana & !apple'$$, NULL), ($$tsv @@ 'none'$$, NULL),
+             -- What an index is told nothing of.
+             ($$tsv @@ 'apple' OR tsv @@ 'banana'$$, 'cherry'), ($$tsv @@ 'banana' OR id = 2$$, 'apple'), ($$tsv @@ ANY (ARRAY['apple', 'banana']::tsquery[])$$, 'cherry'),
+             ($$(tsv @@ 'apple' OR tsv @@ 'cherry') AND id > 2000$$, 'apple | cherry'), ($$'banana' @@ tsv OR id = 2$$, 'apple'), ($$tsv @@ 'banana' OR id = 2$$, NULL)) AS v (condition, ranking),
      LATERAL (SELECT ids_by_index(condition, ranking, 4000) AS by_index, ids_by_table(condition, ranking, 4000) AS by_table) AS x;
 EXPLAIN (COSTS OFF) SELECT id FROM fruit WHERE tsv @@ 'banana' ORDER BY tsv <@> rag_bm25_query('fruit_tsv', 'cherry') LIMIT 5;
 SELECT count(*) FROM (SELECT id FROM fruit WHERE tsv @@ 'banana' ORDER BY tsv <@> rag_bm25_query('fruit_tsv', 'apple') LIMIT 1500) AS best;
+-- By an index only where that gives all rows.
+SET enable_seqscan = off;
+SET enable_sort = off;
+SET enable_bitmapscan = off;
+SELECT ranking, (SELECT count(*) FROM explained(format($$SELECT id FROM fruit WHERE (tsv @@ 'apple' OR tsv @@ 'cherry') AND id > 2 ORDER BY tsv <@> rag_bm25_query('fruit_tsv', %L) LIMIT 5$$, ranking)) AS line WHERE line ~ 'Index Scan using fruit_tsv')
+FROM unnest(ARRAY['apple | cherry', 'cherry']) AS ranking;
+RESET enable_seqscan;
+RESET enable_sort;
+RESET enable_bitmapscan;
 -- The question is known as the scan begins: one that is NULL ranks nothing, and hides nothing that WHERE keeps.
 SET enable_seqscan = off;
 SET enable_sort = off;

@@ -227,6 +227,52 @@ SELECT fails($$INSERT INTO keyless VALUES (NULL, 'Nobody.')$$);
 INSERT INTO keyless VALUES (1, 'Somebody.');
 SELECT fails('UPDATE keyless SET id = NULL');
 SELECT source_id, content FROM keyless_rag;
+-- What logical replication applies is skipped there, and listed: an error would stop it.
+SET session_replication_role = replica;
+INSERT INTO keyless VALUES (NULL, 'Nobody.'), (NULL, 'Nobody else.'), (2, 'Somebody else.');
+RESET session_replication_role;
+SELECT rag_wait('keyless');
+SELECT source_id, content FROM keyless_rag ORDER BY 1;
+SELECT key, attempts, sqlstate, message FROM rag.dead_letter;
+SELECT failed_rows, last_sqlstate, last_error FROM rag.pipeline_status WHERE pipeline = 'keyless';
+-- A key that is lost takes its chunks with it, and a row that gets one is found.
+SET session_replication_role = replica;
+UPDATE keyless SET id = NULL WHERE id = 2;
+UPDATE keyless SET id = 3 WHERE body = 'Nobody.';
+RESET session_replication_role;
+SELECT rag_wait('keyless');
+SELECT source_id, content FROM keyless_rag ORDER BY 1;
+-- rag_retry has workers look again, and a new generation lists them for itself.
+SELECT rag_retry('keyless');
+SELECT rag_wait('keyless');
+SELECT key FROM rag.dead_letter;
+SELECT rag_alter_pipeline('keyless', chunking => '{"max_tokens": 100}');
+SELECT rag_wait('keyless');
+SELECT source_id, content FROM keyless_rag ORDER BY 1;
+SELECT key FROM rag.dead_letter;
+SELECT count(*) FROM rag.queue WHERE pipeline = (SELECT id FROM rag.pipeline WHERE name = 'keyless');
+-- They go from the list as they go, or get keys.
+DELETE FROM keyless WHERE body = 'Nobody else.';
+SELECT rag_wait('keyless');
+SELECT key FROM rag.dead_letter;
+UPDATE keyless SET id = 4 WHERE id IS NULL;
+SELECT rag_wait('keyless');
+SELECT source_id, content FROM keyless_rag ORDER BY 1;
+SELECT count(*) FROM rag.dead_letter;
+-- Of a key of several columns what is known is listed, and an empty text is a key.
+CREATE TABLE pairs (a text NOT NULL, b text NOT NULL, body text, UNIQUE (a, b));
+SELECT rag_create_pipeline('pairs', 'body', refresh => 'manual');
+ALTER TABLE pairs ALTER COLUMN a DROP NOT NULL, ALTER COLUMN b DROP NOT NULL;
+SET session_replication_role = replica;
+INSERT INTO pairs VALUES ('x', NULL, 'One.'), (NULL, 'y', 'Two.'), ('x', NULL, 'Three.'), ('', '', 'Four.');
+RESET session_replication_role;
+CALL rag_run('pairs');
+SELECT key FROM rag.dead_letter ORDER BY key;
+SELECT source_a, source_b, content FROM pairs_rag;
+TRUNCATE pairs;
+CALL rag_run('pairs');
+SELECT count(*) FROM rag.dead_letter;
+SELECT count(*) FROM pairs_rag_chunks;
 
 -- Dumps switch row_security off, and a session may quote all identifiers.
 SET ROLE regress_owner;

@@ -65,6 +65,9 @@ SELECT * FROM granted();
 
 -- A type that makes other values.
 ALTER TABLE posts ALTER COLUMN price TYPE integer USING split_part(price, ' ', 1)::integer, ALTER COLUMN title TYPE text USING upper(title);
+-- Filters find them before workers have seen the rows.
+SELECT filter, (SELECT string_agg(source_key, ' ' ORDER BY source_key) FROM rag_retrieve('bread or soup', 'posts', filter => filter::jsonb)) FROM unnest(ARRAY['{"price": 5}', '{"price": {"ne": 5}}', '{"price": null}']) WITH ORDINALITY AS f (filter, n) ORDER BY n;
+SELECT stage, indexes() FROM rag.pipeline;
 CALL rag_run('posts');
 SELECT * FROM shows();
 UPDATE posts SET title = 'Stew' WHERE id = 2;
@@ -149,6 +152,53 @@ CREATE TABLE letters (id integer PRIMARY KEY, body text, note text);
 SELECT rag_create_pipeline('letters', 'body', refresh => 'manual');
 SELECT fails($$ALTER TABLE letters ALTER COLUMN body TYPE bytea USING convert_to(body, 'UTF8')$$);
 ALTER TABLE letters ALTER COLUMN note TYPE bytea USING convert_to(note, 'UTF8');
+
+-- A type by which the vector index cannot filter, with and without an expression, and one by which it can.
+CREATE TABLE wares (id integer PRIMARY KEY, body text, price integer, weight integer, stock integer);
+INSERT INTO wares VALUES (1, 'A red lamp.', 10, 5, 3), (2, 'A blue lamp.', 20, 7, 4);
+SELECT rag_create_pipeline('wares', 'body', metadata => '{price,weight,stock}', refresh => 'manual', options => '{"backfill": "now"}');
+CREATE FUNCTION found(filter jsonb) RETURNS text LANGUAGE sql
+AS $$SELECT string_agg(source_key, ' ' ORDER BY source_key) FROM rag_retrieve('lamp', 'wares', filter => filter)$$;
+CREATE FUNCTION indexed() RETURNS text LANGUAGE sql
+AS $$SELECT string_agg(a.attname, ' ' ORDER BY a.attnum) FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_am m ON m.oid = c.relam AND m.amname = 'rag_hnsw'
+     JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = ANY (i.indkey) WHERE i.indrelid = 'wares_rag_chunks'::regclass$$;
+SELECT indexed();
+ALTER TABLE wares ALTER COLUMN stock TYPE bigint USING stock * 10;
+SELECT indexed(), found('{"stock": 30}'), found('{"stock": {"ne": 30}}');
+ALTER TABLE wares ALTER COLUMN price TYPE numeric;
+SELECT stage, indexed(), found('{"price": 20}') FROM rag.pipeline WHERE name = 'wares';
+CALL rag_run('wares');
+SELECT stage, indexed() FROM rag.pipeline WHERE name = 'wares';
+ALTER TABLE wares ALTER COLUMN weight TYPE numeric(4,1) USING weight / 2.0;
+SELECT indexed(), found('{"weight": 2.5}'), found('{"weight": {"gt": 3}}'), found('{"weight": null}');
+CALL rag_run('wares');
+SELECT stage, indexed() FROM rag.pipeline WHERE name = 'wares';
+DROP TABLE wares CASCADE;
+
+-- A column may be called what a column for the while could be called.
+CREATE TABLE odd (id integer PRIMARY KEY, body text, " 0" integer);
+INSERT INTO odd VALUES (1, 'A green lamp.', 4);
+SELECT rag_create_pipeline('odd', 'body', metadata => '{" 0"}', refresh => 'manual', options => '{"backfill": "now"}');
+ALTER TABLE odd ALTER COLUMN " 0" TYPE bigint USING " 0" * 10;
+SELECT " 0" FROM odd_rag_chunks;
+DROP TABLE odd CASCADE;
+
+-- What is made anew reads the owner's expressions with the owner's rights: here a type looks who reads it.
+CREATE SCHEMA workshop AUTHORIZATION regress_writer;
+SET ROLE regress_writer;
+CREATE FUNCTION workshop.is_own(integer) RETURNS boolean LANGUAGE plpgsql AS $$BEGIN RETURN current_user = 'regress_writer'; END$$;
+CREATE DOMAIN workshop.own_number AS integer CHECK (workshop.is_own(VALUE));
+CREATE TABLE workshop.tools (id integer PRIMARY KEY, body text, size integer);
+INSERT INTO workshop.tools VALUES (1, 'A hammer.', 2);
+SELECT rag_create_pipeline('workshop.tools', $$body || array_length('{1,2}'::workshop.own_number[], 1)$$, metadata => '{size}', refresh => 'manual', options => '{"backfill": "now"}');
+CREATE INDEX ON workshop.tools_rag_chunks USING rag_hnsw (embedding vector_cosine_ops, size) WHERE '{1,2}'::workshop.own_number[] IS NOT NULL;
+ALTER TABLE workshop.tools ALTER COLUMN size TYPE bigint USING size * 10;
+SELECT content FROM workshop.tools_rag_content;
+RESET ROLE;
+SELECT count(*) FROM pg_index WHERE indrelid = 'workshop.tools_rag_chunks'::regclass AND indpred IS NOT NULL;
+SELECT rag_alter_pipeline('tools', metadata => '{}');
+SELECT count(*), bool_and(viewowner = 'regress_writer') FROM pg_views WHERE schemaname = 'workshop' AND viewname LIKE 'tools\_rag\_content%';
+DROP SCHEMA workshop CASCADE;
 
 -- A session that has restored a dump goes on with its settings, and its partitions are seen.
 CREATE TABLE logs (id integer, year integer, note text, PRIMARY KEY (id, year)) PARTITION BY LIST (year);

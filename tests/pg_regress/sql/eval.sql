@@ -198,4 +198,5 @@ SET datestyle = 'German';
 SELECT (SELECT value FROM rag_eval('event', 'event', k => '{1}') WHERE metric = 'recall'), (SELECT value FROM rag_eval('entry', 'entry', k => '{1}') WHERE metric = 'recall');
 RESET timezone;
 RESET datestyle;
+SELECT configuration, value FROM rag_eval('entry', 'entry', k => '{1}', configurations => '{"one": {"retrieve": {"filter": {"no": 12345678901234567890124}}}, "other": {"retrieve": {"filter": {"no": 12345678901234567890125}}}}') WHERE metric = 'recall';
 SELECT fails($$SELECT rag_eval_load('entry', '[{"question": "Who?", "relevant": [{"grade": 1.50, "no": 1}]}]')$$);

@@ -136,3 +136,30 @@ CALL rag_run('band');
 SELECT count(*) FROM band_rag_chunks_mentions;
 SELECT rag_drop_pipeline('band');
 SELECT count(*) FROM pg_class WHERE relname LIKE 'band_rag%';
+
+-- What connects two is found, however many paths lead nowhere, and also where a question names it in small letters or side by side.
+CREATE TABLE note (id integer PRIMARY KEY, body text);
+INSERT INTO note VALUES
+    (1, 'Marta Lindqvist leads Project Falcon at Helix Dynamics. The budget of Project Falcon is 4 million euros. She reports to Tomas Vega.'),
+    (2, 'Tomas Vega founded Helix Dynamics in 2009 in Gothenburg. Before that, Tomas Vega worked at Borealis Foods for six years.'),
+    (3, 'Ingrid Solberg is the chief executive of Borealis Foods. Borealis Foods sells frozen fish in Norway and Denmark.'),
+    (5, 'Project Heron was a joint venture of Borealis Foods and Helix Dynamics. Ingrid Solberg closed Project Heron in 2022.'),
+    (8, 'Project Falcon uses lasers to measure ice. Its first flight was over Greenland in March 2023, with Marta Lindqvist on board.');
+SELECT rag_create_pipeline('note', 'body', refresh => 'sync', options => '{"graph": {"entities": "rules"}}');
+SELECT hops, EXISTS (SELECT FROM rag_graph('How is Project Heron connected with Greenland?', hops => hops, k => 1000)
+                     WHERE entities @> '{Project Heron,Greenland}') AS is_found
+FROM generate_series(2, 4) AS hops;
+SELECT ARRAY(SELECT unnest(ARRAY[entities[1], entities[cardinality(entities)]]) ORDER BY 1) AS ends, cardinality(entities), jsonb_array_length(edges)
+FROM rag_graph('How is Project Heron connected with Greenland?', hops => 3, k => 1);
+SELECT question, EXISTS (SELECT FROM rag_graph(question) WHERE entities @> '{Ingrid Solberg,Tomas Vega}') AS is_found
+FROM (VALUES ('how is ingrid solberg connected with tomas vega?'), ('Compare Ingrid Solberg Tomas Vega'), ('What is known of it?')) AS q (question);
+
+-- Who does not see a row is shown no path over it, from neither side.
+ALTER TABLE note ENABLE ROW LEVEL SECURITY;
+CREATE POLICY seen ON note USING (id <> 1);
+GRANT SELECT ON note, note_rag, note_rag_chunks, note_rag_chunks_mentions TO regress_reader;
+SET ROLE regress_reader;
+SELECT count(*) FROM rag_graph('How is Project Heron connected with Greenland?', hops => 4, k => 1000), jsonb_array_elements(edges) AS e
+WHERE e ->> 'source_key' = '1' OR entities @> '{Project Heron,Greenland}';
+RESET ROLE;
+SELECT rag_drop_pipeline('note');

@@ -85,6 +85,22 @@ SELECT source_id, content FROM notes_rag ORDER BY 1;
 SELECT count(*) FROM rag.dead_letter;
 SELECT rag_drop_pipeline('notes');
 
+-- How far a pipeline is does not depend on statistics, which a crash, a standby and a reset leave empty: then the last
+-- ANALYZE counts, and without one there are as many rows as are known.
+CREATE TABLE stock (id integer PRIMARY KEY, title text, body text);
+SELECT rag_create_pipeline('stock', 'said(title, body)', refresh => 'manual');
+INSERT INTO stock SELECT i, CASE WHEN i > 15 THEN 'bad' ELSE 'good' END, 'Item ' || i || '.' FROM generate_series(1, 20) AS i;
+CALL rag_run('stock');
+SELECT pg_stat_force_next_flush();
+SELECT pg_stat_reset();
+SELECT source_rows, coverage, pending_rows FROM rag.pipeline_status WHERE pipeline = 'stock';
+ANALYZE stock, stock_rag_chunks;
+SELECT source_rows, chunks, coverage, pending_rows FROM rag.pipeline_status WHERE pipeline = 'stock';
+SELECT pg_stat_reset();
+SELECT source_rows, chunks, coverage, pending_rows FROM rag.pipeline_status WHERE pipeline = 'stock';
+SELECT rag_drop_pipeline('stock');
+DROP TABLE stock;
+
 -- A batch has as many rows as it is to have, also where the queue is thought to be empty and joined by a
 -- loop: the most that were in hand at once is noted.
 CREATE TABLE many (id integer PRIMARY KEY, body text);

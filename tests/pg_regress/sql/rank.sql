@@ -111,3 +111,11 @@ SELECT source_key, content, rerank_score IS NOT NULL FROM rag_retrieve('vermilio
 SELECT DISTINCT source_key, rerank_score IS NOT NULL FROM rag_retrieve('vermilion ink', 'notes', k => 9, rerank => 'reader');
 SELECT stage, rows FROM rag_explain('vermilion ink', 'notes', options => '{"retrieve": {"rerank": "reader"}}') WHERE stage = 'rerank';
 RESET ROLE;
+
+-- Which of the texts with equal scores come does not depend on how many are wanted.
+CREATE TABLE ties (id integer PRIMARY KEY, body text, kind text);
+INSERT INTO ties SELECT n, 'A common word and w' || n, 'a' FROM generate_series(10, 69) AS n;
+SELECT rag_create_pipeline('ties', 'body', metadata => '{kind}', refresh => 'sync');
+-- These chunks stand behind the others in the table now.
+UPDATE ties SET kind = 'b' WHERE id < 40;
+SELECT k, (SELECT array_agg(source_key ORDER BY rank) FROM (SELECT source_key, rank FROM rag_retrieve('common', 'ties', k => k, mode => 'lexical') ORDER BY rank LIMIT 3) AS best) FROM unnest(ARRAY[3, 20, 60]) AS k;

@@ -14,7 +14,7 @@ SELECT config, count(*), bool_and(rag_to_tsvector(config, text) = to_tsvector(co
        bool_and(rag_websearch_to_tsquery(config, text) = websearch_to_tsquery(config, text)) AS websearch,
        bool_and(rag_to_tsquery(config, quote_literal(text) || ':*A') = to_tsquery(config, quote_literal(text) || ':*A')) FILTER (WHERE text <> '') AS tsquery
 FROM unnest(ARRAY['simple', 'english', 'german', 'russian', 'arabic', 'hindi']::regconfig[]) AS config,
-     unnest(ARRAY['', 'the', 'The quick brown foxes, don''t they?', 'a-b-c foo-bar -1.5e3 10.0.0.1 2024/12/31 <a href="a_bc/d">text</a>',
+     unnest(ARRAY['', 'the', 'The quick brown foxes, don''t they?', 'a-b-c -1.5e3 10.0.0.1 2024/12/31 <a href="a_bc/d">text</a>',
                   'Привет, мой мир', 'مرحبا بالعالم', 'नमस्ते दुनिया', 'white "two words" -not or this', E'tab\tand\nline <b>tag</b> &amp;', repeat('word the ', 200), 'x' || repeat('y', 3000)]) AS text
 GROUP BY config ORDER BY config::text;
 SELECT rag_to_tsvector('english', repeat('word the ', 20000)) = to_tsvector('english', repeat('word the ', 20000)) AS same;
@@ -27,10 +27,46 @@ FROM unnest(ARRAY['`rag_hnsw.ef_search`', 'input/output', 'numpy.Array()', 'and/
 SELECT rag_to_tsvector('simple', 'before work_mem after'), rag_to_tsvector('simple', 'before work_mem after') @@ to_tsquery('simple', 'before <-> work <-> mem <-> after') AS phrase,
        rag_to_tsvector('simple', 'before a.bc/de.fg after') @@ to_tsquery('simple', 'before <-> ''a.bc/de.fg'' <-> after') AS file;
 
+-- Names with hyphens, units and signs are found however they are written; a query asks for what PostgreSQL makes of it.
+SELECT document, question, rag_to_tsvector('english', document) @@ rag_question_to_tsquery('english', question)
+FROM (VALUES ('Shows E-1042.', '1042'), ('Shows E-1042.', 'E1042'), ('Shows E1042.', 'E-1042'), ('Call 910-005544.', '910005544'), ('Call 910005544.', '910-005544'),
+             ('ISBN 978-3-16-148410-0', '9783161484100'), ('ISBN 978-3-16-148410-0', '148410'), ('On 2024-05-01.', '05'), ('On 2024-05-01.', '20240501'), ('The wi-fi is slow.', 'wifi'),
+             ('The wifi is slow.', 'Wi-Fi'), ('Two T-shirts.', 'tshirt'), ('A micro-USB plug.', 'microusb'), ('Release v2.1.4.', '2.1.4'), ('Release 2.1.4.', 'v2.1.4'),
+             ('A 10 mm bolt.', '10mm'), ('A 10mm bolt.', '10 mm'), ('Screw M8 x 40.', 'm8x40'), ('Screw M8x40.', 'M8 x 40'), ('Write to support@example.com.', 'support'),
+             ('From 5-10.', '510'), ('From 5-10.', '10'), ('At -7 degrees.', '7')) AS v (document, question);
+SELECT rag_to_tsvector('simple', 'C++, C# and .NET'), rag_to_tsquery('simple', 'E-1042') = to_tsquery('simple', 'E-1042') AS same,
+       rag_to_tsvector('simple', 'code E-1042 here') @@ to_tsquery('simple', 'e <-> 1042 <-> here') AS number, rag_to_tsvector('simple', 'code E-1042 here') @@ websearch_to_tsquery('simple', 'E-1042 here') AS name;
+-- Two stop words are no other word together.
+SELECT rag_to_tsvector('french', 'est-ce') = to_tsvector('french', 'est-ce') AS same, rag_to_tsvector('french', 'week-end') @@ rag_question_to_tsquery('french', 'weekend') AS found;
+CREATE TABLE tongues (id integer PRIMARY KEY, tsv tsvector);
+INSERT INTO tongues VALUES (1, rag_to_tsvector('simple', 'C# is a language')), (2, rag_to_tsvector('simple', 'C++ is a language')), (3, rag_to_tsvector('simple', 'F# is a language')), (4, rag_to_tsvector('simple', 'the .NET platform')), (5, rag_to_tsvector('simple', 'the net is wide'));
+CREATE INDEX tongues_tsv ON tongues USING rag_bm25 (tsv);
+SELECT q, (SELECT id FROM tongues, rag_question_to_tsquery('simple', q) AS asked WHERE tsv @@ asked ORDER BY tsv <@> rag_bm25_query('tongues_tsv', asked) LIMIT 1)
+FROM unnest(ARRAY['c++', 'C#', 'f#', '.NET']) AS q;
+DROP TABLE tongues;
+
 -- Words with accents are found with and without them: a text has both, and a query asks without.
 SELECT config, rag_to_tsvector(config, 'Über die Straße zum Café'), rag_to_tsquery(config, 'STRASSE & café'), rag_question_to_tsquery(config, 'Où est le café à Łódź?')
 FROM unnest(ARRAY['simple', 'german', 'english']::regconfig[]) AS config ORDER BY config::text;
 SELECT text, rag_to_tsvector('simple', text), rag_websearch_to_tsquery('simple', text) FROM unnest(ARRAY['ёлка за мостом', 'й', 'مُعَلِّم أحمد', 'Αθήνα', 'हिन्दी', 'đường']) AS text;
+
+-- A number is found however it is written.
+SELECT written, asked, rag_to_tsvector('simple', written) @@ rag_question_to_tsquery('simple', asked) AS question, rag_to_tsvector('simple', written) @@ rag_to_tsquery('simple', asked) AS query
+FROM (VALUES ('From $1,250.00 on', '1250'), ('ab 1.250,00 €', '1250'), ('1 250 €', '1250'), ('1.250', '1250'), ('12,50', '12.50'), ('नियम २४', '24'), ('يوم ٢٧', '27'), ('ใน๑๒วัน', '12'), ('１万２千円', '12000'), ('1,250', '1350'), ('4.1.3', '413')) AS numbers (written, asked);
+
+-- It is found where a stemmer knows it only with them, whichever of both is indexed, in decomposed form, with characters that are not seen,
+-- and in either of two spellings of its language.
+SELECT config, asked, rag_to_tsvector(config, text) @@ rag_question_to_tsquery(config, asked) AS question, rag_to_tsvector(config, asked) @@ rag_question_to_tsquery(config, text) AS other_way,
+       rag_to_tsvector(config, text) @@ rag_to_tsquery(config, asked) AS query, rag_to_tsvector(config, text) @@ rag_websearch_to_tsquery(config, asked) AS websearch
+FROM (VALUES ('spanish'::regconfig, 'información', 'informacion'), ('spanish', 'reservación', 'reservacion'), ('french', 'employés', 'employes'), ('french', 'payés', 'payes'),
+             ('french', 'validée', 'validee'), ('portuguese', 'informações', 'informacoes'), ('portuguese', 'português', 'portugues'), ('hungarian', 'munkáltató', 'munkaltato'),
+             ('french', U&'conge\0301s', 'congés'), ('spanish', U&'di\0301as', 'días'), ('finnish', U&'lomapa\0308iva\0308a\0308', 'lomapäivää'), ('greek', U&'κωδικο\0301ς', 'κωδικός'),
+             ('russian', U&'и\0306огурт', 'йогурт'), ('german', 'ﬂuss', 'Fluss'), ('german', U&'Kran\00ADken\00ADhaus', 'Krankenhaus'), ('english', U&'zero\200Bwidth', 'zerowidth'),
+             ('hindi', 'हिन्दी', 'हिंदी'), ('hindi', 'ज़रूरी', 'जरूरी'), ('arabic', 'والمكتبة', 'المكتبه'), ('simple', 'کتابی', 'كتابي'), ('english', 'Straße', 'STRASSE')) AS words (config, text, asked);
+-- In phrases, too; a stop word with an accent stays one; and what was indexed before is found as it was.
+SELECT rag_to_tsquery('spanish', 'información <-> pública'), rag_to_tsvector('spanish', 'informacion publica') @@ rag_to_tsquery('spanish', 'información <-> pública') AS typed,
+       rag_to_tsvector('spanish', 'información pública') @@ rag_websearch_to_tsquery('spanish', '"informacion publica"') AS written, rag_to_tsvector('spanish', 'pública información') @@ rag_to_tsquery('spanish', 'información <-> pública') AS turned;
+SELECT rag_to_tsvector('german', 'für größere Häuser'), rag_question_to_tsquery('german', 'für Häuser'), to_tsvector('spanish', 'informaciones') @@ rag_question_to_tsquery('spanish', 'información') AS before;
 
 -- Queries: characters without a space are a phrase, one alone is the beginning of a pair.
 SELECT q, rag_to_tsquery('simple', q) FROM unnest(ARRAY['数据库', '库', '数据库:*A & !全文', '数据库 <-> 管理系统', '''PostgreSQL数据库''', '库 <-> 存', '数据　|　文', 'ＳＱＬ:*', '''，''']) AS q;
@@ -81,3 +117,16 @@ SELECT rag_create_pipeline('docs', 'body');
 SELECT q, (SELECT source_key FROM rag_retrieve(q, k => 1, mode => 'lexical'))
 FROM unnest(ARRAY['数据库管理有哪些系统？', '库房在几楼？', 'データベースの使い方', 'ข้อมูลของลูกค้าอยู่ที่ไหน', '데이터베이스는 어디에 있나요?', '猫', 'Where do the servers run?', '？']) AS q;
 SELECT source_id FROM docs_rag WHERE tsv @@ rag_to_tsquery('english', '猫が好き');
+
+-- Its configuration is that of the language of most of its texts.
+CREATE TABLE szabadsag (id integer PRIMARY KEY, body text);
+INSERT INTO szabadsag VALUES (1, 'A dolgozónak évente húsz nap szabadság jár, és a kérelmet a portálon kell beadni.'), (2, 'A munkáltató öt napon belül dönt, és erről értesíti a dolgozót.');
+CREATE TABLE lomat (id integer PRIMARY KEY, body text);
+INSERT INTO lomat VALUES (1, 'Työntekijällä on kolmekymmentä lomapäivää, ja loma haetaan esimieheltä.'), (2, 'Kesällä loma on kuitenkin sovittava, kun se alkaa.');
+CREATE TABLE zbozi (id integer PRIMARY KEY, body text);
+INSERT INTO zbozi VALUES (1, 'Zboží můžete vrátit do čtrnácti dnů, pokud nebylo použito.');
+SELECT rag_create_pipeline('szabadsag', 'body');
+SELECT rag_create_pipeline('lomat', 'body');
+SELECT rag_create_pipeline('zbozi', 'body');
+SELECT name, config FROM rag.pipeline WHERE name IN ('szabadsag', 'lomat', 'zbozi') ORDER BY name;
+SELECT (SELECT source_key FROM rag_retrieve('lomapäivät', 'lomat', k => 1, mode => 'lexical')) AS lomat, (SELECT source_key FROM rag_retrieve('munkaltato', 'szabadsag', k => 1, mode => 'lexical')) AS szabadsag;

@@ -78,6 +78,14 @@ SELECT count(*) FROM rag_retrieve('Summarise the rules on leave.', 'handbook', o
 SELECT bool_and(c -> 'leaves' -> 0 ? 'start_char') AS has_leaves
 FROM rag_answer_details('Summarise the rules on leave.', 'handbook') AS a, jsonb_array_elements(a.context) AS c WHERE c ? 'summary_id';
 
+-- Without a language model they quote the summary, whatever threshold there is for facts.
+CREATE FUNCTION told(question text, pipeline text) RETURNS text LANGUAGE sql
+RETURN (SELECT CASE WHEN supported AND confidence IS NULL THEN replace(regexp_replace(answer, ' \[\d+\]', '', 'g'), E'\n\n', ' | ')
+                    WHEN supported THEN 'as a fact' ELSE 'refused' END
+        FROM rag_answer_details(question, pipeline, options => '{"answer": {"min_confidence": 0.9}}'));
+SELECT q AS question, told(q, 'handbook') = (SELECT string_agg(content, ' ' ORDER BY no) FROM rag_summary('1', 'handbook')) AS is_summary
+FROM unnest(ARRAY['Summarise the handbook.', 'Give me an overview.', 'What are the main points?', 'What are the main themes of the handbook?', 'What is this all about?', 'TL;DR', 'Fasse das Handbuch zusammen.', 'Worum geht es insgesamt?', 'Gib mir einen Überblick.']) WITH ORDINALITY AS u (q, no) ORDER BY no;
+
 -- A change makes one node of each level anew.
 CREATE TABLE before AS SELECT node_hash, level FROM handbook_rag_chunks_tree;
 UPDATE handbook SET body = replace(body, 'Employees of part 7 have 7 days', 'Employees of part 7 have 9 days') WHERE id = 1;
@@ -155,6 +163,7 @@ CROSS JOIN LATERAL (SELECT c.source_place AS place FROM notice_rag_chunks AS c W
 WHERE t.documents > 1;
 SELECT count(*) AS documents, count(DISTINCT place) AS places FROM rag.tree_place;
 SELECT read_of('Summarise the notices.') = content AS is_read FROM notice_rag_chunks_tree WHERE documents > 1;
+SELECT told('What are the main themes?', 'notice') = content AS is_summary_of_all FROM notice_rag_chunks_tree WHERE documents > 1;
 UPDATE notice SET body = 'The canteen serves soup from eleven. Lunch is paid for by card.' WHERE place = 'canteen' AND no = 1;
 CALL rag_run('notice');
 SELECT documents, content LIKE '%eleven%' OR content NOT LIKE '%noon%' AS follows FROM notice_rag_chunks_tree WHERE documents > 1;
@@ -188,6 +197,31 @@ SELECT count(*) FROM rag_answer_details('Summarise the memos on the mill.', 'mem
 RESET client_min_messages;
 SELECT rag_drop_pipeline('memo');
 DROP TABLE memo;
+
+-- A question for the whole means the row or the heading that it names, and code is no part of what is said.
+CREATE TABLE guide (file text PRIMARY KEY, body text);
+INSERT INTO guide VALUES
+    ('staff.md', E'# Leave\n\nEmployees have thirty days of leave a year. Leave is asked for a month ahead. Days of leave that are not taken end in March.\n\n# Sickness\n\nEmployees who are ill tell their manager before nine. A doctor''s note is needed from the third day of sickness on.\n\n# Travel\n\nEmployees book travel with the travel office. The office pays for trains in second class. Receipts of a journey are handed in within a month.\n\n# Canteen\n\nThe canteen serves soup from noon. Employees pay for lunch by card.'),
+    ('press.md', E'# The press\n\nThe press prints newspapers at night. It stands in the cellar of the mill.\n\n```sql\nCREATE TABLE press (id integer PRIMARY KEY, is_on boolean NOT NULL, paper text);\nINSERT INTO press VALUES (1, true, ''The press is always on.'');\nSELECT is_on, paper FROM press WHERE id = 1 ORDER BY id;\nUPDATE press SET is_on = false WHERE paper IS NULL;\n```\n\n## Ink\n\nInk is kept in barrels of twenty litres. A barrel lasts a week.');
+SELECT rag_create_pipeline('guide', 'body', refresh => 'manual', chunking => '{"by": "markdown", "max_tokens": 40, "overlap": 0}',
+                           options => '{"tree": {}, "graph": {"entities": "rules"}}');
+CALL rag_run('guide');
+SELECT content FROM rag_summary('press.md', 'guide') ORDER BY no;
+SELECT count(*) FILTER (WHERE norm ~ '^(create|insert|select|update|primary|not|where|order|values|set|is)') AS of_code, count(*) FILTER (WHERE norm = 'march') AS of_prose
+FROM guide_rag_chunks_mentions;
+SELECT q AS question, told(q, 'guide') FROM unnest(ARRAY['Summarise staff.md', 'Summarise the page about the press.', 'Summarise the rules on leave.', 'Give me an overview of travel.', 'Fasse die Regeln zu Travel zusammen.', 'What are the main points on ink?', 'Summarise the rules on quantum physics.', 'Fasse die Regeln zur Quantenphysik zusammen.']) WITH ORDINALITY AS u (q, no) ORDER BY no;
+SELECT answer ILIKE '%leave%' AND answer ILIKE '%travel%' AS is_of_both, supported FROM rag_answer_details('Compare leave and travel.', 'guide');
+-- Each sentence that is quoted stands where its citation says.
+SELECT count(*) AS sentences, bool_and(substr(g.body, (c ->> 'start_char')::int + 1, (c ->> 'end_char')::int - (c ->> 'start_char')::int) = c ->> 'quote') AS are_exact
+FROM rag_answer_details('Summarise staff.md', 'guide') AS a, jsonb_array_elements(a.citations) AS c JOIN guide AS g ON g.file = c ->> 'source_key';
+-- A question for a fact is answered as without summaries.
+SELECT q AS question, with_tree.answer = without.answer AND with_tree.confidence = without.confidence AS is_same
+FROM unnest(ARRAY['When is lunch?', 'What does the canteen serve?', 'Who do employees tell that they are ill?']) WITH ORDINALITY AS u (q, no),
+     rag_answer_details(q, 'guide', options => '{"retrieve": {"tree": "on"}}') AS with_tree,
+     rag_answer_details(q, 'guide', options => '{"retrieve": {"tree": "off"}}') AS without
+ORDER BY no;
+SELECT rag_drop_pipeline('guide');
+DROP TABLE guide;
 
 -- A key of several columns.
 CREATE TABLE part (book text, no integer, body text, PRIMARY KEY (book, no));
@@ -227,4 +261,4 @@ DROP TABLE lot, rate;
 SELECT rag_drop_pipeline('part'), rag_drop_pipeline('handbook');
 SELECT count(*) FROM pg_class WHERE relname LIKE '%\_tree';
 DROP TABLE handbook, part, before;
-DROP FUNCTION summaries;
+DROP FUNCTION summaries, told;

@@ -394,3 +394,55 @@ fn changes_that_logical_replication_applies() {
     time_until(&mut reader, chunks, 0);
     run(&mut reader, "DROP SUBSCRIPTION s");
 }
+
+/// A publisher may have no constraint that the key is not NULL.
+#[test]
+fn rows_without_a_key_do_not_stop_logical_replication() {
+    let Some((subscriber, mut reader)) = start(&[]) else { return };
+    run(
+        &mut reader,
+        "ALTER TABLE docs DROP CONSTRAINT docs_pkey;
+         ALTER TABLE docs ALTER COLUMN id DROP NOT NULL;
+         CREATE UNIQUE INDEX ON docs (id);",
+    );
+    let publisher = subscriber.beside(&["wal_level = logical"]);
+    let mut writer = publisher.connect();
+    run(
+        &mut writer,
+        "CREATE TABLE docs (id integer UNIQUE, title text, body text, lang text);
+         ALTER TABLE docs REPLICA IDENTITY FULL;
+         INSERT INTO docs VALUES (NULL, 't', 'Copied without a key.', 'en'), (1, 't', 'Copied.', 'en');
+         CREATE PUBLICATION everything FOR ALL TABLES;",
+    );
+    run(
+        &mut reader,
+        &format!(
+            "CREATE SUBSCRIPTION s CONNECTION 'host={} user=postgres dbname=postgres' PUBLICATION everything",
+            publisher.socket()
+        ),
+    );
+    let chunks = "SELECT count(*) FROM docs_rag_chunks";
+    time_until(&mut reader, chunks, 1);
+    run(
+        &mut writer,
+        "INSERT INTO docs VALUES (NULL, 't', 'Applied without a key.', 'en'), (2, 't', 'Applied.', 'en');
+         UPDATE docs SET id = NULL WHERE id = 1;
+         DELETE FROM docs WHERE body = 'Copied without a key.';
+         INSERT INTO docs VALUES (3, 't', 'Applied last.', 'en');",
+    );
+    time_until(&mut reader, "SELECT count(*) FROM docs_rag_chunks WHERE source_id = 3", 1);
+    wait(&mut reader, "docs");
+    assert_eq!(count(&mut reader, "SELECT count(*) FROM docs"), 4);
+    assert_eq!(
+        count(&mut reader, "SELECT count(*) FROM docs_rag_chunks WHERE source_id IN (2, 3)"),
+        2
+    );
+    assert_eq!(count(&mut reader, chunks), 2, "the chunk went with its key");
+    let listed = "SELECT count(*) FROM rag.dead_letter WHERE key = '{NULL}' AND sqlstate = '22004'";
+    assert_eq!(count(&mut reader, listed), 1);
+    let log = subscriber.log();
+    assert!(log.contains("WARNING:  column \"id\" of public.docs is NULL"), "{log}");
+    run(&mut writer, "DELETE FROM docs WHERE id IS NULL");
+    time_until(&mut reader, "SELECT count(*) FROM rag.dead_letter", 0);
+    run(&mut reader, "DROP SUBSCRIPTION s");
+}

@@ -117,6 +117,23 @@ fn nothing_postponed_is_forgotten() {
     assert!(begun.elapsed() < Duration::from_secs(40), "{:?}", begun.elapsed());
 }
 
+/// A worker reads contents through views, which a database may keep its sessions from.
+#[test]
+fn a_database_that_restricts_views_has_workers_all_the_same() {
+    let Some((_cluster, mut client)) = start(&[]) else { return };
+    let known = "SELECT count(*) FROM pg_settings WHERE name = 'restrict_nonsystem_relation_kind'";
+    if count(&mut client, known) == 0 {
+        println!("skipped: this version of PostgreSQL restricts no views");
+        return;
+    }
+    run(&mut client, "ALTER DATABASE postgres SET restrict_nonsystem_relation_kind = 'view'");
+    without_sessions(&mut client);
+    run(&mut client, "INSERT INTO docs VALUES (1, 't', 'A row.', 'en')");
+    wait(&mut client, "docs");
+    assert_eq!(count(&mut client, "SELECT count(*) FROM docs_rag_chunks"), 1);
+    assert_none(&mut client, "SELECT message FROM rag.dead_letter");
+}
+
 /// Makes the database one that can be copied.
 fn without_sessions(client: &mut Client) {
     run(
