@@ -9,6 +9,7 @@
 //! `O(n log n)`. That is the logarithmic method of Bentley and Saxe ("Decomposable searching
 //! problems", 1980), which LSM trees and Lucene use too.
 
+use super::meanwhile::{FlushedMeanwhile, VacuumShare};
 use super::memory::PendingSegment;
 use super::merge::{MergeInput, merge};
 use super::page::{BODY, Bm25Meta, DirectoryEntry, MOST_ENTRIES, new_number, read_meta};
@@ -25,11 +26,14 @@ const TIER: usize = 8;
 const QUICK_PAGES: u64 = 1024;
 /// The number of segments from which on they are merged whatever it costs.
 const TOO_MANY: usize = 64;
-/// Bytes of pending documents that become a segment though more follow. While a vacuum writes large segments anew, no
-/// session can flush, and all that is inserted meanwhile would not fit into memory at once.
+/// Bytes of pending documents that become a segment though more follow. What is inserted while a vacuum sleeps, or
+/// searches for lost pages, might not fit into memory at once.
 const AT_ONCE: usize = 16 << 20;
-/// Segments that come of one list, about, at most: block 0 must have room for them.
+/// Segments that come of one list, at most: block 0 must have room for them.
 const MOST_OF_A_LIST: usize = 64;
+/// Entries that stay free after a flush: for a segment that is put in the place of others, and for what is inserted
+/// between the look for room and the flush.
+const SPARE_ENTRIES: usize = 4;
 /// Pages of what is merged: a quarter of what a segment has room for.
 pub const MOST_PAGES: u64 = (IN_ROOT * IN_MAP / 4) as u64;
 /// Documents of what is merged.
@@ -49,13 +53,22 @@ pub enum Merging {
 /// structure lock. An error, or a crash, leaves an index that is whole.
 pub fn flush<S: StoreMut>(store: &S, merging: Merging) -> Result<()> {
     flush_pending(store)?;
-    merge_due(store, merging)
+    match merging {
+        Merging::Quick => merge_quick(store, &[]),
+        Merging::All => merge_all(store),
+    }
 }
 
-/// Whether block 0 has room for what a flush may make of two lists: their segments, and the lists themselves until their
-/// pages are free.
+/// Whether block 0 has room for what a flush makes of the sealed list and the pending one.
 pub(super) fn has_room_to_flush(meta: &Bm25Meta) -> bool {
-    meta.entries.len() + 2 * (MOST_OF_A_LIST + 1) <= MOST_ENTRIES
+    let needed = entries_of(meta.sealed.pages) + entries_of(meta.pending.pages) + SPARE_ENTRIES;
+    meta.entries.len() + needed <= MOST_ENTRIES
+}
+
+/// Entries that a list of so many pages takes, at most: its segments, and the list itself until its pages are free.
+fn entries_of(pages: u32) -> usize {
+    // All segments but the last have at least `AT_ONCE` bytes of documents, which don't fill the pages.
+    (pages as usize * BODY).div_ceil(AT_ONCE).min(MOST_OF_A_LIST) + 1
 }
 
 /// Makes a segment of the pending documents.
@@ -129,18 +142,46 @@ impl<'a, S: StoreMut> ListParts<'a, S> {
     }
 }
 
-/// Merges tiers that are full.
-pub(super) fn merge_due<S: StoreMut>(store: &S, merging: Merging) -> Result<()> {
+/// Merges tiers that are full, as far as that takes a moment, without the segments that are `busy`. Under the
+/// structure lock.
+pub(super) fn merge_quick<S: StoreMut>(store: &S, busy: &[u64]) -> Result<()> {
     loop {
         store.interrupted()?;
-        let due = due(&read_meta(store)?, merging);
+        let due = due(&read_meta(store)?, Merging::Quick, busy);
         if due.is_empty() {
             return Ok(());
         }
-        let inputs = due.iter().map(|entry| open(store, entry));
-        let inputs = inputs.collect::<Result<Vec<MergeInput>>>()?;
-        replace(store, &inputs)?;
+        replace(store, &open_all(store, &due)?)?;
     }
+}
+
+/// Merges all tiers that are full, which can take long, so the pending list is flushed meanwhile. What comes of that
+/// is left to the next merge: where sessions insert fast, there might be no end. Under the structure lock.
+pub(super) fn merge_all<S: StoreMut>(store: &S) -> Result<()> {
+    let share = VacuumShare::default();
+    let mut ours = numbers_of(read_meta(store)?.segments());
+    loop {
+        store.interrupted()?;
+        let meta = read_meta(store)?;
+        let mut others = numbers_of(meta.segments());
+        others.retain(|number| !ours.contains(number));
+        let due = due(&meta, Merging::All, &others);
+        if due.is_empty() {
+            return Ok(());
+        }
+        let busy = numbers_of(&due);
+        let meanwhile = FlushedMeanwhile { store, busy: &busy, share: &share };
+        ours.push(replace(&meanwhile, &open_all(store, &due)?)?);
+    }
+}
+
+/// The numbers of these segments.
+pub(super) fn numbers_of<'a>(segments: impl IntoIterator<Item = &'a DirectoryEntry>) -> Vec<u64> {
+    segments.into_iter().map(|entry| entry.chain.number).collect()
+}
+
+fn open_all<S: StoreMut>(store: &S, entries: &[DirectoryEntry]) -> Result<Vec<MergeInput>> {
+    entries.iter().map(|entry| open(store, entry)).collect()
 }
 
 /// A segment as an input of a merge. Under the structure lock.
@@ -148,20 +189,23 @@ pub(super) fn open<S: StoreMut>(store: &S, entry: &DirectoryEntry) -> Result<Mer
     Ok(MergeInput { segment: SegmentReader::open(store, entry, store.blocks()?)?, dead: None })
 }
 
-/// Puts one segment in the place of some.
-pub(super) fn replace<S: StoreMut>(store: &S, inputs: &[MergeInput]) -> Result<()> {
-    let new = merge(store, inputs, store, new_number(store)?)?;
+/// Puts one segment in the place of some. Gives its number.
+pub(super) fn replace<S: StoreMut>(store: &S, inputs: &[MergeInput]) -> Result<u64> {
+    let number = new_number(store)?;
+    let new = merge(store, inputs, store, number)?;
     let gone: Vec<u64> = inputs.iter().map(|input| input.segment.chain.number).collect();
-    publish(store, &gone, false, new)
+    publish(store, &gone, false, new)?;
+    Ok(number)
 }
 
 fn tier(entry: &DirectoryEntry) -> u32 {
     entry.documents.max(1).ilog2() / TIER.ilog2()
 }
 
-/// The segments of the lowest tier that is full.
-fn due(meta: &Bm25Meta, merging: Merging) -> Vec<DirectoryEntry> {
-    let mut segments: Vec<DirectoryEntry> = meta.segments().copied().collect();
+/// The segments of the lowest tier that is full, without those that are `busy`.
+fn due(meta: &Bm25Meta, merging: Merging, busy: &[u64]) -> Vec<DirectoryEntry> {
+    let idle = meta.segments().filter(|entry| !busy.contains(&entry.chain.number));
+    let mut segments: Vec<DirectoryEntry> = idle.copied().collect();
     segments.sort_by_key(|entry| entry.documents);
     let is_crowded = segments.len() >= TOO_MANY;
     let is_possible = |group: &&[DirectoryEntry]| {
@@ -189,7 +233,7 @@ mod tests {
             ..DirectoryEntry::default()
         };
         let entries = documents.iter().map(segment).collect();
-        let due = due(&Bm25Meta { entries, ..Bm25Meta::new() }, merging);
+        let due = due(&Bm25Meta { entries, ..Bm25Meta::new() }, merging, &[]);
         let due: Vec<u32> = due.iter().map(|entry| entry.documents).collect();
         assert_eq!(due, expected, "{documents:?}");
     }
@@ -213,5 +257,22 @@ mod tests {
         check(&[30_000; 8], Merging::All, &[30_000; 8]);
         check(&[30_000; 64], Merging::Quick, &[30_000; 64]);
         check(&[1 << 29; 8], Merging::All, &[]);
+    }
+
+    #[test]
+    fn a_list_takes_as_many_entries_as_its_bytes_need() {
+        // A segment and the list; two and the list; no more than the limit.
+        assert_eq!(entries_of(32), 2);
+        let pages = |bytes: usize| (bytes / BODY) as u32;
+        assert_eq!([entries_of(pages(AT_ONCE)), entries_of(pages(AT_ONCE) + 1)], [2, 3]);
+        let longest = [entries_of(pages(100 * AT_ONCE)), entries_of(u32::MAX)];
+        assert_eq!(longest, [MOST_OF_A_LIST + 1; 2]);
+        // Where sessions have left many segments, a list of the usual length still has room.
+        let with = |count: usize, pages: u32| {
+            let entries = vec![DirectoryEntry::default(); count];
+            let pending = Chain { pages, ..Chain::default() };
+            has_room_to_flush(&Bm25Meta { entries, pending, ..Bm25Meta::new() })
+        };
+        assert!(with(190, 32) && with(193, 32) && !with(194, 32) && !with(190, u32::MAX));
     }
 }

@@ -1,24 +1,25 @@
 //! # matching: which rows have one of these words, whatever they score?
 //!
 //! ```text
-//! (terms, index) → rows, in no order
+//! (terms, index) → rows, in no order, in pieces
 //! ```
 //!
 //! For a WHERE without an order. Each list is read once, from one end to the other, and neither statistics nor lengths
-//! are: a search for the best would go through all lists again for each million of hits.
+//! are: a search for the best would go through all lists again for each million of hits. What is held is a bit for each
+//! document of one segment at most.
 
 use super::cursor::SearchEffort;
 use super::dictionary::FoundTerm;
 use super::number_set::NumberSet;
 use super::page::ReadResult;
-use super::pending::each_document;
 use super::postings::BLOCK;
+use super::rows::{RowPieces, RowSink};
 use super::score::Term;
 use super::segment::{RowReader, SegmentReader};
 use super::snapshot::{Seeker, founds, settled};
 use super::union::each_posting;
 use crate::error::Result;
-use crate::pages::{RowId, Store};
+use crate::pages::Store;
 use crate::spare;
 
 /// Documents between two looks whether the caller should stop.
@@ -26,26 +27,19 @@ const PATIENCE: u32 = 1 << 16;
 /// Documents are noted in a set if there are more postings than one for so many documents; fewer are sorted.
 const SPARSE: u64 = 64;
 
-/// All rows that have one of `terms` at least, in no order, none twice, and what it took to find them.
-pub fn matching<S: Store>(store: &S, terms: &[Term]) -> Result<(Vec<RowId>, SearchEffort)> {
+/// Gives all rows that have one of `terms` at least, in no order. Gives what it took to find them.
+pub fn matching<S: Store>(
+    store: &S,
+    terms: &[Term],
+    sink: &mut dyn RowSink,
+) -> Result<SearchEffort> {
     settled(store, |meta, blocks| {
-        let (mut rows, mut effort) = (Vec::new(), SearchEffort::default());
-        for chain in [&meta.sealed, &meta.pending] {
-            let (mut seeker, mut is_refused) = (Seeker::new(terms), false);
-            let outcome = each_document(store, chain, blocks, &mut |document| {
-                effort.pending += 1;
-                if let Some(found) = seeker.seek(document)? {
-                    is_refused = rows.try_reserve(1).is_err();
-                    // Ends the tour, as a document does that makes no sense.
-                    (!is_refused).then(|| rows.push(found.row))?;
-                }
-                Some(())
-            });
-            if is_refused {
-                return Err(spare::refused(rows.len() * size_of::<RowId>()).into());
-            }
-            outcome?;
-        }
+        let (mut rows, mut effort) = (RowPieces::new(&mut *sink), SearchEffort::default());
+        let mut seeker = Seeker::new(terms);
+        rows.add_pending(store, (meta, blocks), |document| {
+            effort.pending += 1;
+            seeker.seek(document).map(|found| found.is_some())
+        })?;
         for entry in meta.segments() {
             store.interrupted()?;
             let segment = SegmentReader::open(store, entry, blocks)?;
@@ -57,7 +51,8 @@ pub fn matching<S: Store>(store: &S, terms: &[Term]) -> Result<(Vec<RowId>, Sear
             effort.decoded += blocks.map(u64::from).sum::<u64>();
             of_segment(store, &segment, &lists, &mut rows)?;
         }
-        Ok((rows, effort))
+        rows.hand_over()?;
+        Ok(effort)
     })
 }
 
@@ -66,21 +61,21 @@ fn of_segment<S: Store>(
     store: &S,
     segment: &SegmentReader,
     lists: &[FoundTerm],
-    rows: &mut Vec<RowId>,
+    rows: &mut RowPieces<'_>,
 ) -> ReadResult<()> {
     let documents = segment.header.documents;
     let total: u64 = lists.iter().map(|list| u64::from(list.documents)).sum();
-    let most = total.min(documents.into()) as usize;
-    let refused = |_| spare::refused(most * size_of::<RowId>());
-    rows.try_reserve(most).map_err(refused)?;
     let mut reader = RowReader::default();
     if total <= u64::from(documents) / SPARSE {
         let mut found = Vec::new();
         each_posting(store, segment, lists, |document, _| found.push(document))?;
         found.sort_unstable();
         found.dedup();
-        for document in found {
-            rows.push(reader.get(store, segment, document)?);
+        for (place, document) in (0u32..).zip(found) {
+            if place % PATIENCE == 0 {
+                store.interrupted()?;
+            }
+            rows.add(reader.get(store, segment, document)?)?;
         }
         return Ok(());
     }
@@ -94,7 +89,7 @@ fn of_segment<S: Store>(
             store.interrupted()?;
         }
         if found.contains(document) {
-            rows.push(reader.get(store, segment, document)?);
+            rows.add(reader.get(store, segment, document)?)?;
         }
     }
     Ok(())

@@ -14,7 +14,7 @@
 //! |---|---|
 //! | [`create`], [`IndexBuilder::finish`] | no other session sees the index |
 //! | [`insert`] | none |
-//! | [`flush`], [`vacuum`] | the **structure lock**: one at a time |
+//! | [`flush`], [`vacuum`], [`tidy`] | the **structure lock**: one at a time |
 //! | [`statistics`], [`Bm25Search`], [`matching()`], [`rows()`], [`check`], [`figures`] | none |
 
 mod document;
@@ -36,6 +36,7 @@ mod merge;
 
 mod build;
 mod flush;
+mod meanwhile;
 mod pending;
 mod vacuum;
 
@@ -60,11 +61,11 @@ pub use document::{IndexedDocument, LONGEST_LEXEME};
 pub use flush::{Merging, flush};
 pub use matching::matching;
 pub use pending::{Inserted, insert};
-pub use rows::rows;
+pub use rows::{ROWS_AT_ONCE, RowSink, rows};
 pub use score::{Bm25Settings, Statistics, Term, score};
 pub use search::Bm25Search;
 pub use snapshot::statistics;
-pub use vacuum::{Bm25VacuumReport, vacuum};
+pub use vacuum::{Bm25VacuumReport, tidy, vacuum};
 
 use crate::error::Result;
 use crate::pages::{Page, StoreMut};

@@ -13,6 +13,7 @@ use super::page::{Bm25Meta, change_meta, read_meta};
 use super::*;
 use crate::error::ErrorKind;
 use crate::pages::ram::RamStore;
+use crate::pages::watched::{PageChange, WatchedStore};
 use crate::pages::{PAGE_SIZE, RowId, Store};
 
 /// A document of the twin: its length and its words.
@@ -99,7 +100,8 @@ fn compare(store: &RamStore, twin: &Twin, query: &[Term], settings: Bm25Settings
         let hits = all_hits(store, query, settings, expected);
         assert_eq!(hits, twin.hits(query, settings), "{query:?} {settings:?} {expected}");
     }
-    let (mut found, _) = matching(store, query).unwrap();
+    let mut found: Vec<RowId> = Vec::new();
+    matching(store, query, &mut found).unwrap();
     found.sort_unstable();
     let has_any = |row: &RowId| query.iter().any(|it| it.frequency(&twin.document(*row)) > 0);
     let expected: Vec<RowId> = twin.0.keys().copied().filter(has_any).collect();
@@ -108,52 +110,30 @@ fn compare(store: &RamStore, twin: &Twin, query: &[Term], settings: Bm25Settings
     assert_eq!(problems, [], "{seen:?}");
     assert_eq!(seen.documents, twin.0.len() as u64);
     assert_eq!(figures(store).unwrap().documents, seen.documents);
-    let mut rows = rows(store).unwrap();
-    rows.sort_unstable();
-    assert_eq!(rows, twin.0.keys().copied().collect::<Vec<RowId>>());
+    let mut all: Vec<RowId> = Vec::new();
+    rows(store, &mut all).unwrap();
+    all.sort_unstable();
+    assert_eq!(all, twin.0.keys().copied().collect::<Vec<RowId>>());
 }
 
-/// A store that has something done before its pages are read, and before they are changed.
-struct Watched<'a> {
-    store: &'a RamStore,
-    before_read: &'a dyn Fn(),
-    before_change: &'a dyn Fn() -> Result<()>,
+/// Rows in pieces, as a bitmap takes them.
+#[derive(Debug, Default)]
+struct Pieces {
+    beginnings: u32,
+    longest: usize,
+    rows: Vec<RowId>,
 }
 
-impl Store for Watched<'_> {
-    fn blocks(&self) -> Result<u32> {
-        self.store.blocks()
+impl RowSink for Pieces {
+    fn begin(&mut self) {
+        self.beginnings += 1;
+        self.rows.clear();
     }
 
-    fn read<T>(&self, block: u32, look: impl FnOnce(&Page) -> T) -> Result<T> {
-        (self.before_read)();
-        self.store.read(block, look)
-    }
-
-    fn interrupted(&self) -> Result<()> {
+    fn take(&mut self, rows: &[RowId]) -> Result<()> {
+        self.longest = self.longest.max(rows.len());
+        self.rows.extend_from_slice(rows);
         Ok(())
-    }
-}
-
-impl StoreMut for Watched<'_> {
-    fn write(&self, block: u32, change: impl FnOnce(&mut Page) -> Result<bool>) -> Result<bool> {
-        (self.before_change)()?;
-        self.store.write(block, change)
-    }
-
-    fn write_two(
-        &self,
-        first: u32,
-        second: u32,
-        change: impl FnOnce(&mut Page, &mut Page) -> Result<bool>,
-    ) -> Result<bool> {
-        (self.before_change)()?;
-        self.store.write_two(first, second, change)
-    }
-
-    fn append(&self, fill: impl FnOnce(u32, &mut Page)) -> Result<u32> {
-        (self.before_change)()?;
-        self.store.append(fill)
     }
 }
 

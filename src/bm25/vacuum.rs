@@ -6,10 +6,15 @@
 //!
 //! A segment with dead rows is written anew without them. There is no cheaper way that leaves the
 //! statistics exact: which terms a row had is said nowhere but in their lists.
+//!
+//! The pending documents become segments before. Those that come later are of rows that live, since a row
+//! that is dead to a vacuum has its place in the table to itself until the vacuum ends. So what is flushed
+//! [meanwhile](super::meanwhile) need not be looked at.
 
-use super::flush::{Merging, flush_pending, has_room_to_flush, merge_due, open, replace};
+use super::flush::{flush_pending, has_room_to_flush, merge_all, numbers_of, open, replace};
+use super::meanwhile::{FlushedMeanwhile, VacuumShare};
 use super::number_set::NumberSet;
-use super::page::read_meta;
+use super::page::{DirectoryEntry, read_meta};
 use super::segment::{ROW_BYTES, SegmentReader, row_of};
 use super::space::{release, sweep};
 use crate::error::Result;
@@ -23,52 +28,79 @@ const PATIENCE: u32 = 4096;
 pub struct Bm25VacuumReport {
     /// Rows that were removed.
     pub removed: u64,
-    /// Rows that are left.
+    /// Rows that are left in the segments.
     pub left: u64,
     /// Pages that were lost since a crash, and that can be used again.
     pub recovered: u32,
 }
 
 /// Removes the rows that are dead, flushes, merges all that is due, and finds lost pages again.
-/// Under the structure lock. With `|_| false` it is what VACUUM's cleanup needs.
+/// Under the structure lock. `is_dead` is asked for each row that is in the index as it begins.
 pub fn vacuum<S: StoreMut>(
     store: &S,
     is_dead: &mut dyn FnMut(RowId) -> bool,
 ) -> Result<Bm25VacuumReport> {
-    let mut report = Bm25VacuumReport::default();
     release(store)?;
-    clean(store, &[], is_dead, &mut report)?;
+    let (mut cleaned, mut removed) = (Vec::new(), 0);
     // Where block 0 is full a flush fails, and it is this that makes room.
     if !has_room_to_flush(&read_meta(store)?) {
-        merge_due(store, Merging::All)?;
+        removed += clean(store, &mut cleaned, is_dead)?;
     }
-    let cleaned: Vec<u64> = read_meta(store)?.segments().map(|it| it.chain.number).collect();
-    flush_pending(store)?;
-    clean(store, &cleaned, is_dead, &mut report)?;
-    merge_due(store, Merging::All)?;
-    report.recovered = sweep(store)?;
-    Ok(report)
+    flush_with_room(store)?;
+    removed += clean(store, &mut cleaned, is_dead)?;
+    finish(store, removed)
 }
 
-/// Writes the segments anew that have dead rows, but for those with the numbers `cleaned`.
+/// Flushes, merges all that is due, and finds lost pages again, where no row is dead: what VACUUM's
+/// cleanup needs. Under the structure lock. It reads no segment that it does not merge.
+pub fn tidy<S: StoreMut>(store: &S) -> Result<Bm25VacuumReport> {
+    release(store)?;
+    flush_with_room(store)?;
+    finish(store, 0)
+}
+
+/// Makes segments of the pending documents; before, room in block 0 if there is too little.
+fn flush_with_room<S: StoreMut>(store: &S) -> Result<()> {
+    if !has_room_to_flush(&read_meta(store)?) {
+        merge_all(store)?;
+    }
+    flush_pending(store)
+}
+
+fn finish<S: StoreMut>(store: &S, removed: u64) -> Result<Bm25VacuumReport> {
+    merge_all(store)?;
+    let recovered = sweep(store)?;
+    let left = read_meta(store)?.segments().map(|entry| u64::from(entry.documents)).sum();
+    Ok(Bm25VacuumReport { removed, left, recovered })
+}
+
+/// Writes the segments anew that have dead rows, but for those with the numbers `cleaned`, to which it adds
+/// those that have none now. Gives how many rows were removed.
 fn clean<S: StoreMut>(
     store: &S,
-    cleaned: &[u64],
+    cleaned: &mut Vec<u64>,
     is_dead: &mut dyn FnMut(RowId) -> bool,
-    report: &mut Bm25VacuumReport,
-) -> Result<()> {
-    let segments: Vec<_> = read_meta(store)?.segments().copied().collect();
-    for entry in segments.iter().filter(|it| !cleaned.contains(&it.chain.number)) {
+) -> Result<u64> {
+    let meta = read_meta(store)?;
+    let left = meta.segments().filter(|entry| !cleaned.contains(&entry.chain.number));
+    let left: Vec<DirectoryEntry> = left.copied().collect();
+    let numbers = numbers_of(&left);
+    let (share, mut removed) = (VacuumShare::default(), 0);
+    for (place, entry) in left.iter().enumerate() {
+        // Those whose turn is still to come stay as they are.
+        let store = &FlushedMeanwhile { store, busy: &numbers[place..], share: &share };
         let mut input = open(store, entry)?;
         let (dead, count) = dead_documents(store, &input.segment, is_dead)?;
-        report.removed += u64::from(count);
-        report.left += u64::from(entry.documents - count);
-        if count > 0 {
-            input.dead = Some(dead);
-            replace(store, &[input])?;
-        }
+        removed += u64::from(count);
+        cleaned.push(match count {
+            0 => entry.chain.number,
+            _ => {
+                input.dead = Some(dead);
+                replace(store, &[input])?
+            }
+        });
     }
-    Ok(())
+    Ok(removed)
 }
 
 /// The documents of a segment whose rows are dead, and how many they are.

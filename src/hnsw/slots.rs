@@ -192,100 +192,7 @@ mod tests {
     use crate::hnsw::shape::{Degree, Filters, VectorColumn};
     use crate::hnsw::space::{DistanceMetric, Space, Storage};
     use crate::pages::ram::RamStore;
-
-    /// An index that says it has as many pages as a file can have.
-    struct FullStore(RamStore);
-
-    impl Store for FullStore {
-        fn blocks(&self) -> Result<u32> {
-            Ok(u32::MAX - 1)
-        }
-
-        fn read<T>(&self, block: u32, look: impl FnOnce(&Page) -> T) -> Result<T> {
-            self.0.read(block, look)
-        }
-
-        fn interrupted(&self) -> Result<()> {
-            Ok(())
-        }
-    }
-
-    impl StoreMut for FullStore {
-        fn write(
-            &self,
-            block: u32,
-            change: impl FnOnce(&mut Page) -> Result<bool>,
-        ) -> Result<bool> {
-            self.0.write(block, change)
-        }
-
-        fn write_two(
-            &self,
-            first: u32,
-            second: u32,
-            change: impl FnOnce(&mut Page, &mut Page) -> Result<bool>,
-        ) -> Result<bool> {
-            self.0.write_two(first, second, change)
-        }
-
-        fn append(&self, fill: impl FnOnce(u32, &mut Page)) -> Result<u32> {
-            self.0.append(fill)
-        }
-    }
-
-    /// A store in which only so many pages are changed, beside those that are added, and no more.
-    struct FailingStore<'a> {
-        store: &'a RamStore,
-        left: Cell<u32>,
-    }
-
-    impl FailingStore<'_> {
-        fn count(&self) -> Result<()> {
-            let less = self.left.get().checked_sub(1);
-            let less = less.ok_or_else(|| Error::new(ErrorKind::OutOfResources, "no room"))?;
-            self.left.set(less);
-            Ok(())
-        }
-    }
-
-    impl Store for FailingStore<'_> {
-        fn blocks(&self) -> Result<u32> {
-            self.store.blocks()
-        }
-
-        fn read<T>(&self, block: u32, look: impl FnOnce(&Page) -> T) -> Result<T> {
-            self.store.read(block, look)
-        }
-
-        fn interrupted(&self) -> Result<()> {
-            Ok(())
-        }
-    }
-
-    impl StoreMut for FailingStore<'_> {
-        fn write(
-            &self,
-            block: u32,
-            change: impl FnOnce(&mut Page) -> Result<bool>,
-        ) -> Result<bool> {
-            self.count()?;
-            self.store.write(block, change)
-        }
-
-        fn write_two(
-            &self,
-            first: u32,
-            second: u32,
-            change: impl FnOnce(&mut Page, &mut Page) -> Result<bool>,
-        ) -> Result<bool> {
-            self.count()?;
-            self.store.write_two(first, second, change)
-        }
-
-        fn append(&self, fill: impl FnOnce(u32, &mut Page)) -> Result<u32> {
-            self.store.append(fill)
-        }
-    }
+    use crate::pages::watched::{PageChange, WatchedStore};
 
     fn shape() -> IndexShape {
         let space = Space { metric: DistanceMetric::L2, storage: Storage::Float32, dimensions: 8 };
@@ -305,7 +212,15 @@ mod tests {
         for new in [NewSlot::Loose(row, NodeState::Null), node(0), node(1)] {
             let store = RamStore::default();
             store.append(|_, page| HnswMeta::new(VectorColumn::Vector, shape).write(page)).unwrap();
-            let failing = FailingStore { store: &store, left: Cell::new(1) };
+            // One page is changed beside those that are added, and no other.
+            let left = Cell::new(1u32);
+            let before_change = |how: PageChange| -> Result<()> {
+                let spent = u32::from(how == PageChange::Write);
+                let less = left.get().checked_sub(spent);
+                left.set(less.ok_or_else(|| Error::new(ErrorKind::OutOfResources, "no room"))?);
+                Ok(())
+            };
+            let failing = WatchedStore::new(&store).before_change(&before_change);
             let error = occupy(&failing, &shape, &new).unwrap_err();
             assert_eq!(error.message(), "no room");
             let pages = store.blocks().unwrap();
@@ -320,14 +235,15 @@ mod tests {
 
     #[test]
     fn an_index_without_numbers_for_more_nodes_does_not_grow() {
-        let shape = shape();
-        let store = FullStore(RamStore::default());
+        let (shape, store) = (shape(), RamStore::default());
         let meta = HnswMeta::new(VectorColumn::Vector, shape);
         store.append(|_, page| meta.write(page)).unwrap();
         let new = NewSlot::Loose(RowId { block: 0, line: 1 }, NodeState::Null);
-        let error = occupy(&store, &shape, &new).unwrap_err();
+        // As many pages as a file can have.
+        let full = WatchedStore::new(&store).saying(u32::MAX - 1);
+        let error = occupy(&full, &shape, &new).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::OutOfResources, "{error}");
-        assert_eq!(store.0.blocks().unwrap(), 1);
-        assert_eq!(occupy(&store.0, &shape, &new).map(drop), Ok(()));
+        assert_eq!(store.blocks().unwrap(), 1);
+        assert_eq!(occupy(&store, &shape, &new).map(drop), Ok(()));
     }
 }

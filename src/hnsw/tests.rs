@@ -235,12 +235,16 @@ impl<F: FnMut(RowId) -> bool> Guide for Gone<F> {
         (self.0)(row)
     }
 
-    fn wait_for_inserts(&mut self) -> Result<()> {
-        Ok(())
+    fn without_inserts<T>(&mut self, look: impl FnOnce() -> Result<T>) -> Result<T> {
+        look()
     }
 
     fn pause(&mut self) -> Result<()> {
         Ok(())
+    }
+
+    fn may_adopt(&self) -> bool {
+        true
     }
 }
 

@@ -16,12 +16,15 @@
 //!    the rest were all to the dead, get a link from the nearest to which one does.
 //! 6. **Free** the slots, and list their pages as having room.
 //!
-//! A crash in between leaves dead nodes, which the next vacuum finds as it begins.
+//! A crash in between leaves dead nodes, which the next vacuum finds as it begins. Where no node is dead, only ways
+//! are given, and only if a node has come since that was done ([`last_walk`]).
 
+mod last_walk;
 mod reachability;
 
 use std::collections::{HashSet, VecDeque};
 
+use self::last_walk::{NextRoom, remember};
 use self::reachability::nearest;
 use super::back_link::offer;
 use super::graph::{Graph, PageGraph};
@@ -59,11 +62,14 @@ pub trait Guide {
     /// Whether this row is gone.
     fn is_gone(&mut self, row: RowId) -> bool;
 
-    /// Returns when no insert is under way any more that began before the call.
-    fn wait_for_inserts(&mut self) -> Result<()>;
+    /// Calls `look` when no insert is under way any more that began before; others wait until it returns.
+    fn without_inserts<T>(&mut self, look: impl FnOnce() -> Result<T>) -> Result<T>;
 
     /// Called for each page, where no page is locked: may sleep, count, or fail.
     fn pause(&mut self) -> Result<()>;
+
+    /// Whether all links may be followed where no node is dead, which takes long in a large index.
+    fn may_adopt(&self) -> bool;
 }
 
 /// A vacuum under way.
@@ -91,20 +97,23 @@ pub fn vacuum<S: StoreMut, G: Guide>(store: &S, guide: &mut G) -> Result<HnswVac
     let graph = PageGraph::new(store, &shape);
     let mut vacuum = Vacuum::new(graph, guide, dead);
     if vacuum.mark()? {
+        remember(store, None)?;
         vacuum.mark_upper()?;
-        vacuum.guide.wait_for_inserts()?;
+        vacuum.guide.without_inserts(|| Ok(()))?;
         vacuum.move_entry()?;
         vacuum.mend()?;
         vacuum.adopt()?;
         vacuum.free()?;
+    } else if vacuum.guide.may_adopt() {
+        vacuum.adopt_if_due()?;
     }
     Ok(vacuum.report)
 }
 
-/// Has a way lead to each row, where inserts that were cut short have left none. No row is gone.
+/// Has a way lead to each row, where inserts that were cut short may have left none. No row is gone.
 pub fn repair<S: StoreMut, G: Guide>(store: &S, guide: &mut G) -> Result<()> {
     let shape = read_meta(store)?.shape;
-    Vacuum::new(PageGraph::new(store, &shape), guide, NodeSet::default()).adopt()
+    Vacuum::new(PageGraph::new(store, &shape), guide, NodeSet::default()).adopt_if_due()
 }
 
 /// A node as a vacuum sees it in its page.
@@ -122,6 +131,21 @@ struct VacuumedNode {
 }
 
 impl<S: StoreMut, G: Guide> Vacuum<'_, S, G> {
+    /// Has a way lead to each node, if one has come since all had ways. No node is dead.
+    fn adopt_if_due(&mut self) -> Result<()> {
+        let (store, shape) = (self.graph.store, self.graph.shape);
+        let now = NextRoom::now(store, shape)?;
+        if now.is_some() && now == NextRoom::remembered(store)? {
+            return Ok(());
+        }
+        // What an insert has done that began before is looked at. One that begins later is known by its node.
+        let room = self.guide.without_inserts(|| NextRoom::now(store, shape))?;
+        match self.adopt()? {
+            true => remember(store, room),
+            false => Ok(()),
+        }
+    }
+
     /// What the slots of a page hold, but for free ones.
     fn look(&mut self, block: u32) -> Result<Vec<VacuumedNode>> {
         self.guide.pause()?;

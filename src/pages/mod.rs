@@ -9,6 +9,8 @@
 //! ([`ram`]). What lies on a page is their own affair.
 
 pub mod ram;
+#[cfg(test)]
+pub mod watched;
 
 use crate::error::{Error, ErrorKind, Result};
 

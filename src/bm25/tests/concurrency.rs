@@ -1,8 +1,11 @@
 //! Searches, inserts and vacuums at the same time.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 use super::*;
+use crate::bm25::flush::flush_pending;
+use crate::bm25::meanwhile::{FlushedMeanwhile, VacuumShare};
+use crate::bm25::pending::DUE;
 
 /// Calls `disturb` before each reading whose number is a multiple of `at`, and tells it how many there were.
 fn at_readings(at: u32, disturb: impl Fn(u32)) -> impl Fn() {
@@ -40,8 +43,7 @@ fn a_search_is_not_disturbed() {
             }
         };
         let before_read = at_readings(at, disturb);
-        let disturbed =
-            Watched { store: &store, before_read: &before_read, before_change: &|| Ok(()) };
+        let disturbed = WatchedStore::new(&store).before_read(&before_read);
         let query = [term("w1", 1.0), term("w4", 1.0), term("w11*", 1.0)];
         let mut search = Bm25Search::new(query.to_vec(), Bm25Settings::default(), 5).unwrap();
         let hits: Vec<Bm25Hit> = std::iter::from_fn(|| search.next(&disturbed).unwrap()).collect();
@@ -55,6 +57,40 @@ fn a_search_is_not_disturbed() {
         rows.sort_unstable();
         assert_eq!(old, rows, "{at}");
         assert_eq!(check(&store).unwrap().0, []);
+    }
+}
+
+/// A match meets pages that have got another use after some of its looks. It begins anew, and has given each row once in
+/// the end.
+#[test]
+fn a_match_begins_anew_where_it_is_disturbed() {
+    let is_dead = |row: &RowId| row.line == 3;
+    for at in [2, 4, 8, 16] {
+        let (store, twin) = sample();
+        let disturb = |turn: u32| {
+            if turn > 1 {
+                return;
+            }
+            // Each segment is written anew, and what was free is used, and used again.
+            vacuum(&store, &mut |row| is_dead(&row)).unwrap();
+            for block in 1000..1060 {
+                let row = RowId { block, line: 1 };
+                put(&store, &Twin(BTreeMap::from([(row, long(2500))])).document(row));
+                flush(&store, Merging::All).unwrap();
+            }
+        };
+        let before_read = at_readings(at, disturb);
+        let disturbed = WatchedStore::new(&store).before_read(&before_read);
+        let query = [term("w1", 1.0), term("w11*", 1.0)];
+        let mut found = Pieces::default();
+        matching(&disturbed, &query, &mut found).unwrap();
+        assert_eq!(found.beginnings, 2, "{at}");
+        let is_old = |row: &RowId| row.block < 1000 && !is_dead(row);
+        let mut old: Vec<RowId> = found.rows.into_iter().filter(is_old).collect();
+        old.sort_unstable();
+        let has_any = |row: &RowId| query.iter().any(|it| it.frequency(&twin.document(*row)) > 0);
+        let expected = twin.0.keys().copied().filter(|row| is_old(row) && has_any(row));
+        assert_eq!(old, expected.collect::<Vec<RowId>>(), "{at}");
     }
 }
 
@@ -93,14 +129,210 @@ fn a_long_document_meets_a_vacuum() {
             }
         };
         let before_read = at_readings(left, disturb);
-        let disturbed =
-            Watched { store: &store, before_read: &before_read, before_change: &|| Ok(()) };
+        let disturbed = WatchedStore::new(&store).before_read(&before_read);
         assert_eq!(insert(&disturbed, &twin.document(row(2))).unwrap(), Inserted::Done);
         compare(&store, &twin, &[term("w2", 1.0)], Bm25Settings::default());
         vacuum(&store, &mut |_| false).unwrap();
         assert_eq!(figures(&store).unwrap().lost_pages, 0, "{left}");
         compare(&store, &twin, &[term("w2", 1.0)], Bm25Settings::default());
     }
+}
+
+/// Words of which a page of the pending list is full, so that each document takes one.
+fn wide(number: u32) -> Words {
+    let long = ["x", "y", "z"].map(|letter| format!("{number:04}{}", letter.repeat(2000)));
+    let words = long.into_iter().chain(["all".to_owned()]);
+    (4, words.map(|word| (word.into_bytes(), 1)).collect())
+}
+
+/// One segment with so many documents, of which each takes most of a page.
+fn large_segment(documents: u32) -> (RamStore, Twin) {
+    let (store, scratch, mut twin) = (empty(), RamStore::default(), Twin::default());
+    let mut builder = IndexBuilder::new(&scratch, usize::MAX);
+    for number in 0..documents {
+        twin.0.insert(row(number), wide(number));
+        builder.add(&twin.document(row(number))).unwrap();
+    }
+    builder.finish(&store).unwrap();
+    (store, twin)
+}
+
+/// Sessions that insert while a vacuum is at work. They don't flush, since the vacuum has the lock.
+struct InsertingSessions<'a> {
+    store: &'a RamStore,
+    /// They insert before each change whose number is a multiple of this. Not at each, or no list could be sealed.
+    every: u32,
+    /// So many documents at once, each of which takes a page.
+    count: u32,
+    /// So many in all.
+    most: u32,
+    changes: Cell<u32>,
+    added: Cell<u32>,
+    /// Pages of the pending list, at most.
+    longest: Cell<u32>,
+}
+
+impl<'a> InsertingSessions<'a> {
+    fn new(store: &'a RamStore, every: u32, count: u32, most: u32) -> Self {
+        let (changes, added, longest) = (Cell::new(0), Cell::new(0), Cell::new(0));
+        InsertingSessions { store, every, count, most, changes, added, longest }
+    }
+
+    fn before_change(&self) -> Result<()> {
+        self.changes.set(self.changes.get() + 1);
+        let is_time = self.changes.get().is_multiple_of(self.every);
+        let count = if is_time { self.count.min(self.most - self.added.get()) } else { 0 };
+        for _ in 0..count {
+            let row = RowId { block: 5000 + self.added.get(), line: 1 };
+            let one = Twin(BTreeMap::from([(row, wide(9999))]));
+            insert(self.store, &one.document(row))?;
+            self.added.set(self.added.get() + 1);
+        }
+        let pages = read_meta(self.store)?.pending.pages;
+        self.longest.set(self.longest.get().max(pages));
+        Ok(())
+    }
+
+    /// Has a vacuum remove rows meanwhile, and holds the index against its twin then. Gives how many were removed.
+    fn meet_a_vacuum(&self, mut twin: Twin, is_dead: fn(&RowId) -> bool) -> u64 {
+        let before_change = |_: PageChange| self.before_change();
+        let watched = WatchedStore::new(self.store).before_change(&before_change);
+        let report = vacuum(&watched, &mut |row| is_dead(&row)).unwrap();
+        twin.0.retain(|row, _| !is_dead(row));
+        let rows = (0..self.added.get()).map(|number| RowId { block: 5000 + number, line: 1 });
+        twin.0.extend(rows.map(|row| (row, wide(9999))));
+        let query = [term("all", 1.0), term("001*", 1.0)];
+        compare(self.store, &twin, &query, Bm25Settings::default());
+        assert_eq!(figures(self.store).unwrap().lost_pages, 0);
+        report.removed
+    }
+}
+
+/// While a vacuum writes a large segment anew, inserts fill four times as many pages as become a segment.
+#[test]
+fn the_pending_list_stays_short_during_a_vacuum() {
+    let (store, twin) = large_segment(600);
+    let sessions = InsertingSessions::new(&store, 3, 1, 4 * DUE);
+    assert_eq!(sessions.meet_a_vacuum(twin, |row| row.line == 3), 12);
+    assert_eq!(sessions.added.get(), 4 * DUE);
+    assert!(sessions.longest.get() < 2 * DUE, "{} pages", sessions.longest.get());
+}
+
+/// Block 0 has less room where many segments wait for the vacuum, and still enough.
+#[test]
+fn the_pending_list_stays_short_where_there_are_many_segments() {
+    let (store, mut twin) = (empty(), Twin::default());
+    for number in 0..300 {
+        let words = ["all".to_owned(), format!("{number:03}")].map(|word| (word.into_bytes(), 1));
+        twin.0.insert(row(number), (2, BTreeMap::from(words)));
+        insert(&store, &twin.document(row(number))).unwrap();
+        if number % 2 == 1 {
+            flush_pending(&store).unwrap();
+        }
+    }
+    assert_eq!(figures(&store).unwrap().segments.len(), 150);
+    // Each segment has a dead row.
+    let sessions = InsertingSessions::new(&store, 6, 1, 3 * DUE);
+    assert_eq!(sessions.meet_a_vacuum(twin, |row| row.line % 2 == 0), 150);
+    assert_eq!(sessions.added.get(), 3 * DUE);
+    assert!(sessions.longest.get() < 2 * DUE, "{} pages", sessions.longest.get());
+}
+
+/// As many pages come as are written, also by flushes, and more than a flush clears come during it.
+#[test]
+fn a_vacuum_ends_before_the_inserts_do() {
+    let (store, twin) = large_segment(400);
+    let sessions = InsertingSessions::new(&store, 2, 2, 4000);
+    assert_eq!(sessions.meet_a_vacuum(twin, |row| row.line == 3), 8);
+    let added = sessions.added.get();
+    assert!((200..4000).contains(&added), "{added} were added");
+}
+
+/// A flush comes again only when the vacuum has looked as often as the one before has changed pages.
+#[test]
+fn a_flush_waits_for_the_vacuum() {
+    let store = empty();
+    let share = VacuumShare::default();
+    let meanwhile = FlushedMeanwhile { store: &store, busy: &[], share: &share };
+    let fill = |block: u32| {
+        for line in 1..=DUE as u16 {
+            let row = RowId { block, line };
+            let one = Twin(BTreeMap::from([(row, wide(0))]));
+            insert(&store, &one.document(row)).unwrap();
+        }
+    };
+    let pages = || read_meta(&store).unwrap().pending.pages;
+    fill(1);
+    assert_eq!(pages(), DUE);
+    meanwhile.interrupted().unwrap();
+    assert_eq!(pages(), 0);
+    fill(2);
+    let mut looks = 0;
+    while pages() > 0 && looks < 8 * DUE {
+        meanwhile.interrupted().unwrap();
+        looks += 1;
+    }
+    assert!((DUE..8 * DUE).contains(&looks), "{looks} looks");
+}
+
+/// Where block 0 has no room for another segment, small ones are merged first, if the vacuum reads none of them.
+#[test]
+fn a_flush_meanwhile_makes_room_in_block_0() {
+    let (store, mut twin) = (empty(), Twin::default());
+    let mut put = |words: Words| {
+        let row = row(twin.0.len() as u32);
+        twin.0.insert(row, words);
+        insert(&store, &twin.document(row)).unwrap();
+    };
+    while read_meta(&store).unwrap().entries.len() < 194 {
+        put(long(3));
+        flush_pending(&store).unwrap();
+    }
+    (0..DUE).for_each(|_| put(wide(0)));
+    let before = read_meta(&store).unwrap();
+    let numbers: Vec<u64> = before.segments().map(|entry| entry.chain.number).collect();
+    let share = VacuumShare::default();
+    let meanwhile = |busy| FlushedMeanwhile { store: &store, busy, share: &share };
+    meanwhile(&numbers[..]).interrupted().unwrap();
+    assert_eq!(read_meta(&store).unwrap(), before);
+    meanwhile(&numbers[..4]).interrupted().unwrap();
+    let after = read_meta(&store).unwrap();
+    assert_eq!((after.pending.pages, after.sealed.pages), (0, 0));
+    assert!(after.entries.len() < 24, "{} entries", after.entries.len());
+    assert!(numbers[..4].iter().all(|number| after.is_in_use(*number)));
+    compare(&store, &twin, &[term("w1", 1.0), term("all", 1.0)], Bm25Settings::default());
+}
+
+/// Segments come into being during a merge, and more of them than are merged.
+#[test]
+fn a_merge_ends_whatever_is_flushed_meanwhile() {
+    let (store, mut twin) = (empty(), Twin::default());
+    for number in 0..16 {
+        twin.0.insert(row(number), long(3));
+        insert(&store, &twin.document(row(number))).unwrap();
+        flush_pending(&store).unwrap();
+    }
+    let (twin, changes) = (RefCell::new(twin), Cell::new(0u32));
+    let before_change = |_: PageChange| -> Result<()> {
+        changes.set(changes.get() + 1);
+        let mut twin = twin.borrow_mut();
+        // Not at each change, or no free page could be taken.
+        let is_time = changes.get().is_multiple_of(2) && twin.0.len() < 150;
+        let count = if is_time { 3 } else { 0 };
+        for _ in 0..count {
+            let new = row(twin.0.len() as u32);
+            twin.0.insert(new, long(3));
+            insert(&store, &twin.document(new))?;
+            flush_pending(&store)?;
+        }
+        Ok(())
+    };
+    let watched = WatchedStore::new(&store).before_change(&before_change);
+    flush(&watched, Merging::All).unwrap();
+    let twin = twin.into_inner();
+    // Without a limit, the next merge would have been due.
+    assert!((24..100).contains(&twin.0.len()), "{} documents", twin.0.len());
+    compare(&store, &twin, &[term("w1", 1.0)], Bm25Settings::default());
 }
 
 /// Inserts of several threads, with flushes and searches among them.

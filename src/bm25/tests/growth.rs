@@ -42,6 +42,12 @@ fn many_inserts_leave_few_segments_and_pages() {
     let used: u32 = seen.segments.iter().map(|segment| segment.pages).sum();
     assert!(seen.pages < 4 * used, "{seen:?}");
     compare(&store, &twin, &[term("w3", 1.0), term("w700", 1.0)], Bm25Settings::default());
+    // However many match, they are handed over in pieces.
+    let (mut with_word, mut all) = (Pieces::default(), Pieces::default());
+    matching(&store, &[term("w0", 1.0)], &mut with_word).unwrap();
+    rows(&store, &mut all).unwrap();
+    assert!(with_word.rows.len() > 10_000 && all.rows.len() == 20_000, "{}", with_word.rows.len());
+    assert_eq!((with_word.longest, all.longest), (ROWS_AT_ONCE, ROWS_AT_ONCE));
 }
 
 /// A document that takes 40 pages is appended, and what comes after it too.
@@ -103,14 +109,14 @@ fn a_list_whose_second_segment_fails_stays_whole() {
     let sealed = read_meta(&store).unwrap().sealed;
     // Each page of the list is closed first; the first segments are written, and a later one is not.
     let left = Cell::new(sealed.pages + 60);
-    let fails = || match left.get().checked_sub(1) {
+    let fails = |_: PageChange| match left.get().checked_sub(1) {
         Some(less) => {
             left.set(less);
             Ok(())
         }
         None => Err(Error::new(ErrorKind::OutOfResources, "no room")),
     };
-    let watched = Watched { store: &store, before_read: &|| (), before_change: &fails };
+    let watched = WatchedStore::new(&store).before_change(&fails);
     let error = flush_sealed(&watched, 1).unwrap_err();
     assert_eq!(error.message(), "no room");
     assert_eq!(read_meta(&store).unwrap().sealed, sealed);

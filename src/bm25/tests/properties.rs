@@ -135,8 +135,8 @@ proptest! {
             flush(&store, Merging::All),
             insert(&store, &twin.document(row(9998))).map(drop),
             vacuum(&store, &mut |row| row.line == 3).map(drop),
-            rows(&store).map(drop),
-            matching(&store, &query).map(drop),
+            rows(&store, &mut Vec::<RowId>::new()),
+            matching(&store, &query, &mut Vec::<RowId>::new()).map(drop),
             figures(&store).map(drop),
         ];
         for error in outcomes.into_iter().filter_map(Result::err) {

@@ -1,6 +1,9 @@
 //! Inserts and vacuums, one after the other and at once: nothing is lost and everything is reached.
 
+use std::cell::Cell;
+
 use super::*;
+use crate::pages::watched::WatchedStore;
 
 #[test]
 fn vacuum_keeps_what_is_left_findable_and_room_is_used_again() {
@@ -212,14 +215,10 @@ fn first_inserts_at_once_find_one_another() {
     }
 }
 
-#[test]
-fn a_vacuum_mends_what_an_insert_has_left() {
-    let shape = shape(DistanceMetric::L2, Storage::Float32, 4);
-    let vectors = vectors(300, 4);
-    let store = inserted(shape, &vectors);
-    // As after a crash between the node and the links to it.
-    let graph = PageGraph::new(&store, &shape);
-    let lost = nodes(&store, &shape).into_iter().find(|(_, of)| *of == row(150)).unwrap().0;
+/// Takes all links to a row's node away, as a crash between the node and the links to it does.
+fn lose(store: &RamStore, shape: &IndexShape, row: RowId) {
+    let graph = PageGraph::new(store, shape);
+    let lost = nodes(store, shape).into_iter().find(|(_, of)| *of == row).unwrap().0;
     for node in 0..shape.nodes_below(store.blocks().unwrap()) as u32 {
         if let Ok(Some(old)) = read_links(&graph, node, 0)
             && old.contains(&lost)
@@ -228,8 +227,103 @@ fn a_vacuum_mends_what_an_insert_has_left() {
             assert!(replace_links(&graph, node, 0, &old, &new).unwrap());
         }
     }
+}
+
+#[test]
+fn a_vacuum_mends_what_an_insert_has_left() {
+    let shape = shape(DistanceMetric::L2, Storage::Float32, 4);
+    let vectors = vectors(300, 4);
+    let store = inserted(shape, &vectors);
+    lose(&store, &shape, row(150));
     assert_ne!(check(&store).unwrap().0, []);
     repair(&store, &mut Gone(|_| false)).unwrap();
+    assert_sound(&store);
+    // And again, with what has come since all had ways.
+    add(&store, &shape, &vectors[..1], 300);
+    lose(&store, &shape, row(300));
+    assert_ne!(check(&store).unwrap().0, []);
+    repair(&store, &mut Gone(|_| false)).unwrap();
+    assert_sound(&store);
+}
+
+/// Whether a vacuum without dead rows looks at more than where the next node comes to.
+fn looks_at_ways(store: &RamStore) -> bool {
+    let reads = Cell::new(0);
+    let before_read = || reads.set(reads.get() + 1);
+    let watched = WatchedStore::new(store).before_read(&before_read);
+    repair(&watched, &mut Gone(|_| false)).unwrap();
+    reads.get() > 10
+}
+
+#[test]
+fn a_vacuum_looks_at_ways_only_where_a_node_has_come() {
+    let (metric, storage) = (DistanceMetric::L2, Storage::Float32);
+    // Pages with many slots, and with one.
+    for dimensions in [4, 1500] {
+        let shape = shape(metric, storage, dimensions);
+        let vectors = vectors(40, dimensions);
+        let first = &vectors[..30];
+        for (store, last) in [(built(shape, first), 0), (inserted(shape, first), 29)] {
+            assert!(looks_at_ways(&store) && !looks_at_ways(&store), "{dimensions}");
+            for number in 30..34 {
+                add(&store, &shape, &vectors[number..=number], number);
+                assert!(looks_at_ways(&store) && !looks_at_ways(&store), "{dimensions}: {number}");
+            }
+            // There are as many free slots as before, and another node in one of them.
+            let report = vacuum(&store, &mut Gone(|it| it == row(last))).unwrap();
+            assert_eq!(report.removed, 1);
+            add(&store, &shape, &vectors[34..35], 34);
+            assert!(looks_at_ways(&store) && !looks_at_ways(&store), "{dimensions}");
+            assert_sound(&store);
+        }
+    }
+}
+
+/// As of a row whose vector is NULL: the vacuum removes it, and no node is dead.
+#[test]
+fn a_vacuum_that_finds_no_node_dead_gives_ways_too() {
+    let shape = shape(DistanceMetric::L2, Storage::Float32, 4);
+    let vectors = vectors(100, 4);
+    let store = inserted(shape, &vectors);
+    insert_loose(&store, row(900), NodeState::Null).unwrap();
+    lose(&store, &shape, row(50));
+    assert_ne!(check(&store).unwrap().0, []);
+    let report = vacuum(&store, &mut Gone(|it| it == row(900))).unwrap();
+    assert_eq!((report.removed, report.left), (1, 100));
+    assert_sound(&store);
+}
+
+/// Nothing is gone, and the time is short.
+struct Hurried;
+
+impl Guide for Hurried {
+    fn is_gone(&mut self, _: RowId) -> bool {
+        false
+    }
+
+    fn without_inserts<T>(&mut self, look: impl FnOnce() -> Result<T>) -> Result<T> {
+        look()
+    }
+
+    fn pause(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn may_adopt(&self) -> bool {
+        false
+    }
+}
+
+/// Each page is read once for its rows, and ways are left to the next vacuum.
+#[test]
+fn a_vacuum_gives_no_ways_where_it_may_not() {
+    let shape = shape(DistanceMetric::L2, Storage::Float32, 4);
+    let vectors = vectors(100, 4);
+    let store = inserted(shape, &vectors);
+    lose(&store, &shape, row(50));
+    assert_eq!(vacuum(&store, &mut Hurried).unwrap().left, 100);
+    assert_ne!(check(&store).unwrap().0, []);
+    vacuum(&store, &mut Gone(|_| false)).unwrap();
     assert_sound(&store);
 }
 

@@ -33,15 +33,15 @@ struct Reachability {
 
 impl<S: StoreMut, G: Guide> Vacuum<'_, S, G> {
     /// Has a way lead to each living node: from the entry, or in a layer below others from a node
-    /// that is in both. Each but the entry gets a link from its own layer, too.
-    pub(super) fn adopt(&mut self) -> Result<()> {
+    /// that is in both. Each but the entry gets a link from its own layer, too. Whether all have both in the end.
+    pub(super) fn adopt(&mut self) -> Result<bool> {
         // A full list that takes a link gives another one up.
         for _ in 0..ROUNDS {
             if self.adopt_once()? == 0 {
-                break;
+                return Ok(true);
             }
         }
-        Ok(())
+        Ok(false)
     }
 
     /// How many nodes got new links.

@@ -385,6 +385,12 @@ REINDEX TABLE grown;
 DROP INDEX grown_v;
 CREATE INDEX CONCURRENTLY grown_v ON grown USING rag_hnsw (v vector_l2_ops) WITH (m = 8);
 SELECT sound('grown');
+-- Its links are not followed while it is validated, but by a VACUUM, which has block 0 remember that.
+CHECKPOINT;
+SELECT pg_read_binary_file(pg_relation_filepath('grown_v'), 76, 12) = decode(repeat('00', 12), 'hex') AS never_followed;
+VACUUM grown;
+CHECKPOINT;
+SELECT pg_read_binary_file(pg_relation_filepath('grown_v'), 76, 12) = decode(repeat('00', 12), 'hex') AS never_followed;
 DELETE FROM grown WHERE kind = 5;
 VACUUM FULL grown;
 SELECT sound('grown');

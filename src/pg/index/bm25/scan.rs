@@ -3,7 +3,8 @@
 //! With ORDER BY `<@>` the rows come best first: those that have one of the words at least, and after
 //! them those without a score that a WHERE keeps.
 //! Without it, or where it asks for NULL, the rows that may match come in no order. What the words
-//! alone don't decide, such as a phrase, the executor checks again.
+//! alone don't decide, such as a phrase, the executor checks again. Into a bitmap they go as they are found; a scan that
+//! gives one after the other holds all of them, since after a change of the index it could not tell which it has given.
 //!
 //! For a role that does not see all rows of the table no such plan is made: EXPLAIN would count the
 //! hidden rows that have a word, as those that a policy removes from the best. A plan that was made
@@ -17,7 +18,7 @@ use super::frequencies::Frequencies;
 use super::query::{self, Bm25Query, Bm25Weights};
 use super::question::Bm25Question;
 use super::{open, settings, statistics};
-use crate::bm25::{self, Bm25Hit, Bm25Search, SearchEffort};
+use crate::bm25::{self, Bm25Hit, Bm25Search, ROWS_AT_ONCE, RowSink, SearchEffort, Term};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pages::RowId;
 use crate::pg::index::access_method;
@@ -25,9 +26,6 @@ use crate::pg::index::hnsw::pointer_of;
 use crate::pg::index::pages::Pages;
 use crate::pg::server::error::OrReport;
 use crate::pg::server::row_security::hides_statistics;
-
-/// Rows that are put into a bitmap together: each call of PostgreSQL's costs as much as many rows do.
-const ROWS_AT_ONCE: usize = 1024;
 
 /// Where a row stands in the ORDER BY, as the executor is told.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -98,6 +96,65 @@ struct MatchingRows {
     effort: SearchEffort,
 }
 
+/// How rows are found that may match.
+struct MatchPlan {
+    /// Words of which each of them has one; `None` where no word is wanted, as by `!a`, and any row may match.
+    terms: Option<Vec<Term>>,
+    /// Whether the executor is to look whether they do.
+    must_recheck: bool,
+}
+
+impl MatchPlan {
+    fn of(pages: &Pages, conditions: &[Bm25Question]) -> Result<MatchPlan> {
+        let known = Frequencies::of(pages, conditions)?;
+        let covers = conditions.iter().filter_map(|condition| condition.cover(|it| known.get(it)));
+        let Some(cover) = covers.min_by(|a, b| a.cost.total_cmp(&b.cost)) else {
+            return Ok(MatchPlan { terms: None, must_recheck: true });
+        };
+        let must_recheck =
+            !conditions.iter().all(|condition| condition.is_met_by_any(&cover.terms));
+        Ok(MatchPlan { terms: Some(cover.terms), must_recheck })
+    }
+
+    /// Gives the rows, and what it took to find them.
+    fn find(&self, pages: &Pages, rows: &mut dyn RowSink) -> Result<SearchEffort> {
+        match &self.terms {
+            Some(terms) => bm25::matching(pages, terms, rows),
+            None => bm25::rows(pages, rows).map(|()| SearchEffort::default()),
+        }
+    }
+}
+
+/// A bitmap that takes rows.
+struct RowBitmap {
+    bitmap: *mut pg_sys::TIDBitmap,
+    /// Whether the executor is to look whether they match.
+    must_recheck: bool,
+    /// Memory for some at once: each call of PostgreSQL's costs as much as many rows do.
+    pointers: Vec<pg_sys::ItemPointerData>,
+    count: i64,
+}
+
+impl RowSink for RowBitmap {
+    fn begin(&mut self) {
+        // Those found before stay in it. They matched, and if VACUUM has removed one since, no snapshot shows it.
+        self.count = 0;
+    }
+
+    fn take(&mut self, rows: &[RowId]) -> Result<()> {
+        check_for_interrupts!();
+        self.pointers.clear();
+        self.pointers.extend(rows.iter().map(|row| pointer_of(*row)));
+        let (pointers, number) = (self.pointers.as_mut_ptr(), self.pointers.len());
+        // SAFETY: there are as many pointers, which are copied; the bitmap outlives the call that fills it.
+        unsafe {
+            pg_sys::tbm_add_tuples(self.bitmap, pointers, number as i32, self.must_recheck);
+        }
+        self.count += number as i64;
+        Ok(())
+    }
+}
+
 impl ScanSource {
     fn next(&mut self, pages: &Pages) -> Result<Option<Bm25Hit>> {
         match self {
@@ -110,7 +167,8 @@ impl ScanSource {
 impl RunningScan {
     /// All rows, for the executor to look at and to bring into order.
     fn all(pages: Pages) -> Result<RunningScan> {
-        let rows = bm25::rows(&pages)?;
+        let mut rows: Vec<RowId> = Vec::new();
+        bm25::rows(&pages, &mut rows)?;
         let effort = SearchEffort::default();
         let matching = MatchingRows { rows, must_recheck: true, effort };
         Ok(RunningScan::over(pages, matching, RowRank::Unknown))
@@ -225,25 +283,29 @@ pub unsafe extern "C-unwind" fn amgetbitmap(
     scan: pg_sys::IndexScanDesc,
     bitmap: *mut pg_sys::TIDBitmap,
 ) -> i64 {
-    // SAFETY: PostgreSQL passes a scan of ours, and a bitmap to be filled.
+    // SAFETY: PostgreSQL passes a scan of ours without an order, and a bitmap to be filled.
+    unsafe { fill(scan, bitmap).or_report() }
+}
+
+/// Puts the rows that may match into a bitmap. How many they are.
+///
+/// # Safety
+///
+/// `scan` is a scan of ours, and `bitmap` is one to be filled.
+unsafe fn fill(scan: pg_sys::IndexScanDesc, bitmap: *mut pg_sys::TIDBitmap) -> Result<i64> {
+    // SAFETY: by this function's contract.
     unsafe {
-        let under_way = under_way(scan).or_report();
-        let (mut count, mut pointers) = (0, Vec::with_capacity(ROWS_AT_ONCE));
-        loop {
-            check_for_interrupts!();
-            pointers.clear();
-            while pointers.len() < ROWS_AT_ONCE
-                && let Some(hit) = under_way.next().or_report()
-            {
-                pointers.push(pointer_of(hit.row));
-            }
-            if pointers.is_empty() {
-                return count;
-            }
-            let (rows, number) = (pointers.as_mut_ptr(), pointers.len());
-            pg_sys::tbm_add_tuples(bitmap, rows, number as i32, under_way.must_recheck);
-            count += number as i64;
-        }
+        expect_mvcc(scan)?;
+        access_method::count_scan(scan);
+        let Some(conditions) = conditions(scan)? else { return Ok(0) };
+        let pages = Pages::new((*scan).indexRelation);
+        let plan = MatchPlan::of(&pages, &conditions)?;
+        let (must_recheck, pointers) = (plan.must_recheck, Vec::with_capacity(ROWS_AT_ONCE));
+        let mut rows = RowBitmap { bitmap, must_recheck, pointers, count: 0 };
+        let effort = plan.find(&pages, &mut rows)?;
+        let opaque = &mut *(*scan).opaque.cast::<Bm25Scan>();
+        opaque.effort = opaque.effort.plus(effort);
+        Ok(rows.count)
     }
 }
 
@@ -324,15 +386,10 @@ fn ranked(
 
 /// Rows that may match, in no order.
 fn matching(pages: &Pages, conditions: &[Bm25Question]) -> Result<MatchingRows> {
-    let known = Frequencies::of(pages, conditions)?;
-    let covers = conditions.iter().filter_map(|condition| condition.cover(|it| known.get(it)));
-    let Some(cover) = covers.min_by(|a, b| a.cost.total_cmp(&b.cost)) else {
-        let (rows, effort) = (bm25::rows(pages)?, SearchEffort::default());
-        return Ok(MatchingRows { rows, must_recheck: true, effort });
-    };
-    let must_recheck = !conditions.iter().all(|condition| condition.is_met_by_any(&cover.terms));
-    let (rows, effort) = bm25::matching(pages, &cover.terms)?;
-    Ok(MatchingRows { rows, must_recheck, effort })
+    let plan = MatchPlan::of(pages, conditions)?;
+    let mut rows: Vec<RowId> = Vec::new();
+    let effort = plan.find(pages, &mut rows)?;
+    Ok(MatchingRows { rows, must_recheck: plan.must_recheck, effort })
 }
 
 /// Nothing keeps vacuum from removing a row between its return and its use.

@@ -5,9 +5,9 @@ use std::ffi::c_void;
 use pgrx::prelude::*;
 
 use super::lock::StructureLock;
-use crate::bm25::{Bm25VacuumReport, vacuum};
+use crate::bm25::{Bm25VacuumReport, tidy, vacuum};
 use crate::error::Result;
-use crate::pages::{Page, RowId, Store, StoreMut, Tour};
+use crate::pages::{Page, Store, StoreMut, Tour};
 use crate::pg::index::hnsw::pointer_of;
 use crate::pg::index::pages::Pages;
 use crate::pg::server::error::OrReport;
@@ -68,17 +68,19 @@ impl StoreMut for Paced {
     }
 }
 
+/// Does `work` on the pages of an index, with the lock on its structure. Gives its report, and how many pages there are.
+///
 /// # Safety
 ///
 /// `info` is what PostgreSQL passes to ambulkdelete.
-unsafe fn clean(
+unsafe fn locked(
     info: *const pg_sys::IndexVacuumInfo,
-    is_dead: &mut dyn FnMut(RowId) -> bool,
+    work: impl FnOnce(&Paced) -> Result<Bm25VacuumReport>,
 ) -> Result<(Bm25VacuumReport, u32)> {
     // SAFETY: by this function's contract.
     let (_lock, pages) =
         unsafe { (StructureLock::take((*info).index), Paced(Pages::for_vacuum(info))) };
-    let report = vacuum(&pages, is_dead)?;
+    let report = work(&pages)?;
     Ok((report, pages.blocks()?))
 }
 
@@ -98,7 +100,7 @@ pub unsafe extern "C-unwind" fn ambulkdelete(
     };
     // SAFETY: PostgreSQL passes an open index, and statistics of its own or NULL.
     unsafe {
-        let (report, blocks) = clean(info, &mut is_dead).or_report();
+        let (report, blocks) = locked(info, |pages| vacuum(pages, &mut is_dead)).or_report();
         noted(stats, &report, blocks)
     }
 }
@@ -114,7 +116,7 @@ pub unsafe extern "C-unwind" fn amvacuumcleanup(
         if (*info).analyze_only || !stats.is_null() {
             return stats;
         }
-        let (report, blocks) = clean(info, &mut |_| false).or_report();
+        let (report, blocks) = locked(info, tidy).or_report();
         noted(stats, &report, blocks)
     }
 }

@@ -29,13 +29,15 @@ impl Guide for Callback {
         }
     }
 
-    fn wait_for_inserts(&mut self) -> Result<()> {
-        // SAFETY: the index is open. Inserts hold this lock in share mode.
+    fn without_inserts<T>(&mut self, look: impl FnOnce() -> Result<T>) -> Result<T> {
+        // SAFETY: the index is open. Inserts hold this lock in share mode. After an error of PostgreSQL's the
+        // transaction's end gives it back.
         unsafe {
             pg_sys::LockPage(self.index, 0, pg_sys::ExclusiveLock as i32);
+            let outcome = look();
             pg_sys::UnlockPage(self.index, 0, pg_sys::ExclusiveLock as i32);
+            outcome
         }
-        Ok(())
     }
 
     fn pause(&mut self) -> Result<()> {
@@ -48,6 +50,13 @@ impl Guide for Callback {
         }
         check_for_interrupts!();
         Ok(())
+    }
+
+    /// Not in an index that CREATE INDEX CONCURRENTLY or REINDEX CONCURRENTLY is about to validate: while it asks for
+    /// the rows of the index it holds a snapshot, and no row is gone. A later VACUUM follows the links.
+    fn may_adopt(&self) -> bool {
+        // SAFETY: the index is open; rd_index is its description.
+        unsafe { (*(*self.index).rd_index).indisvalid }
     }
 }
 
@@ -89,7 +98,7 @@ unsafe fn or_new(stats: *mut pg_sys::IndexBulkDeleteResult) -> *mut pg_sys::Inde
     }
 }
 
-/// Says how large the index is, and mends what inserts that were cut short have left, where ambulkdelete
+/// Says how large the index is, and mends what inserts that were cut short may have left, where ambulkdelete
 /// has not done so because no row is gone. Room is listed in the pages.
 #[pg_guard]
 pub unsafe extern "C-unwind" fn amvacuumcleanup(
