@@ -98,6 +98,24 @@ WHERE NOT ({has_no_key}) AND NOT EXISTS (SELECT FROM {chunk_table} AS c WHERE {k
 SELECT DISTINCT k.key
 FROM (SELECT ARRAY[{known_keys}]::text[] AS key FROM {source} AS s WHERE {has_no_key} LIMIT $1) AS k
 
+-- name: nullable_keys
+-- $1: the source, $2: the columns of its key, bare. A row for each that may be NULL. What a foreign table says of its columns
+-- nobody checks.
+WITH RECURSIVE part AS (
+    SELECT $1::pg_catalog.oid AS relid
+    UNION
+    SELECT i.inhrelid FROM part AS p JOIN pg_catalog.pg_inherits AS i ON i.inhparent OPERATOR(pg_catalog.=) p.relid
+)
+SELECT a.attname
+FROM part AS p
+JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) p.relid
+JOIN pg_catalog.pg_attribute AS a
+  ON a.attrelid OPERATOR(pg_catalog.=) c.oid AND a.attname OPERATOR(pg_catalog.=) ANY ($2::pg_catalog.name[])
+WHERE c.relkind OPERATOR(pg_catalog.=) 'f' OR NOT a.attnotnull
+   OR EXISTS (SELECT FROM pg_catalog.pg_constraint AS n
+              WHERE n.conrelid OPERATOR(pg_catalog.=) c.oid AND n.contype OPERATOR(pg_catalog.=) 'n' AND NOT n.convalidated
+                AND a.attnum OPERATOR(pg_catalog.=) ANY (n.conkey))
+
 -- name: known_key
 -- A column of a key as text, where it is not NULL.
 CASE WHEN s.{column} IS NOT NULL THEN pg_catalog.format('%s', s.{column}) END

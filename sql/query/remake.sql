@@ -12,8 +12,12 @@ SELECT p.id FROM rag.pipeline AS p JOIN t ON t.relid OPERATOR(pg_catalog.=) p.so
 -- name: drop_column
 ALTER TABLE {chunk_table} DROP COLUMN {column}
 
--- name: change_type
-ALTER TABLE {chunk_table} ALTER COLUMN {column} TYPE {type} USING {value}::{type}
+-- name: change_types
+-- All columns in one statement, which writes the table once.
+ALTER TABLE {chunk_table} {changes}
+
+-- name: change_of_type
+ALTER COLUMN {column} TYPE {type} USING {value}::{type}
 
 -- name: add_column
 ALTER TABLE {chunk_table} ADD COLUMN {column} {type}
@@ -23,19 +27,22 @@ ALTER TABLE {chunk_table} ADD COLUMN {column} {type}
 UPDATE {chunk_table} AS c SET {values} FROM {source} AS s WHERE {key_join}
 
 -- name: vector_indexes
--- $1: a chunk table, $2: a column of it, bare. Indexes of its vectors that filter by that column: their names, and what makes
--- them where they are; NULL where that has expressions of their owner's.
+-- $1: a chunk table, $2: columns of it, bare. Indexes of its vectors: their names; what makes them where they are, NULL where
+-- that has expressions of their owner's; whether they filter by one of the columns; and their comments.
 SELECT i.indexrelid::pg_catalog.regclass::pg_catalog.text,
        CASE WHEN i.indexprs IS NULL AND i.indpred IS NULL
-            THEN pg_catalog.concat(pg_catalog.pg_get_indexdef(i.indexrelid), ' TABLESPACE ', pg_catalog.quote_ident(s.spcname)) END
+            THEN pg_catalog.concat(pg_catalog.pg_get_indexdef(i.indexrelid), ' TABLESPACE ', pg_catalog.quote_ident(s.spcname)) END,
+       EXISTS (SELECT FROM pg_catalog.pg_attribute AS a
+               WHERE a.attrelid OPERATOR(pg_catalog.=) i.indrelid AND a.attnum OPERATOR(pg_catalog.=) ANY (i.indkey)
+                 AND a.attname OPERATOR(pg_catalog.=) ANY ($2::pg_catalog.name[])),
+       pg_catalog.obj_description(i.indexrelid, 'pg_class')
 FROM pg_catalog.pg_index AS i
 JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) i.indexrelid
 JOIN pg_catalog.pg_am AS m ON m.oid OPERATOR(pg_catalog.=) c.relam AND m.amname OPERATOR(pg_catalog.=) 'rag_hnsw'
-JOIN pg_catalog.pg_attribute AS a ON a.attrelid OPERATOR(pg_catalog.=) i.indrelid AND a.attname OPERATOR(pg_catalog.=) $2::pg_catalog.name
 JOIN pg_catalog.pg_database AS d ON d.datname OPERATOR(pg_catalog.=) pg_catalog.current_database()
 JOIN pg_catalog.pg_tablespace AS s
   ON s.oid OPERATOR(pg_catalog.=) CASE WHEN c.reltablespace OPERATOR(pg_catalog.=) 0::pg_catalog.oid THEN d.dattablespace ELSE c.reltablespace END
-WHERE i.indrelid OPERATOR(pg_catalog.=) $1 AND a.attnum OPERATOR(pg_catalog.=) ANY (i.indkey)
+WHERE i.indrelid OPERATOR(pg_catalog.=) $1
 ORDER BY i.indexrelid
 
 -- name: types_of_users

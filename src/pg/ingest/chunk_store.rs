@@ -94,8 +94,20 @@ impl<'a> SqlStore<'a> {
     /// The keys of rows of the source that have none, as far as they are known, each once. No more than `most` such rows
     /// are looked at.
     pub fn keyless(&self, most: i64) -> Result<Vec<KnownKey>> {
+        // PostgreSQL finds that out by itself from version 17 on; others would read all rows.
+        if !self.may_lack_keys()? {
+            return Ok(Vec::new());
+        }
         let statement = self.render_keys(query!(chunk.source_keys_none));
         sql::rows(&statement, &[most.into()], |row| sql::required(row.get::<KnownKey>(1)?))
+    }
+
+    /// Whether constraints leave it open that a row has no key.
+    fn may_lack_keys(&self) -> Result<bool> {
+        let columns = view::source_key_names(self.pipeline);
+        let arguments = [self.pipeline.source.oid.into(), columns.into()];
+        let found = sql::rows(query!(chunk.nullable_keys), &arguments, |_| Ok(()))?;
+        Ok(!found.is_empty())
     }
 
     /// Drops the chunks of rows that are in the source no more; how many.
@@ -383,4 +395,44 @@ fn unnest(columns: usize, first: usize) -> String {
 
 fn joined(columns: &[ViewColumn], separator: &str, form: impl Fn(&ViewColumn) -> String) -> String {
     columns.iter().map(form).collect::<Vec<_>>().join(separator)
+}
+
+#[cfg(feature = "pg_test")]
+mod tests {
+    use pgrx::pg_extern;
+
+    use super::*;
+    use crate::pg::catalog::pipeline;
+
+    fn run(statement: &str) {
+        sql::execute(statement, &[]).expect(statement);
+    }
+
+    /// How often this transaction has read all of the table.
+    fn scans() -> i64 {
+        let statement = "SELECT pg_catalog.pg_stat_get_xact_numscans('keyed'::regclass)";
+        sql::rows(statement, &[], |row| sql::required(row.get(1)?)).expect(statement)[0]
+    }
+
+    #[pg_extern]
+    fn rows_without_a_key_are_looked_for_only_where_there_may_be_some() {
+        run("CREATE TABLE keyed (id integer NOT NULL UNIQUE, body text)");
+        run("INSERT INTO keyed VALUES (1, 'The mill grinds wheat.')");
+        run(
+            r#"SELECT rag_create_pipeline('keyed', 'body', refresh => 'manual', options => '{"backfill": "background"}')"#,
+        );
+        run("SET LOCAL enable_indexscan = off");
+        run("SET LOCAL enable_bitmapscan = off");
+        let pipeline = pipeline::resolve(Some("keyed")).expect("a pipeline");
+        let keyless = || SqlStore::of(&pipeline).and_then(|store| store.keyless(9)).expect("keys");
+        let before = scans();
+        assert_eq!(keyless(), Vec::<KnownKey>::new());
+        assert_eq!(scans(), before);
+        run("ALTER TABLE keyed ALTER COLUMN id DROP NOT NULL");
+        run("ALTER TABLE keyed DISABLE TRIGGER USER");
+        run("INSERT INTO keyed VALUES (NULL, 'The canal is closed.')");
+        let of_nobody: KnownKey = vec![None];
+        assert_eq!(keyless(), [of_nobody]);
+        assert!(scans() > before);
+    }
 }

@@ -5,11 +5,14 @@
 //! an ALTER TABLE begins and are made anew when it ends, in the same transaction. Metadata goes
 //! with its column. Key and content stay: what would the chunks be of?
 
+mod vector_indexes;
+
 use std::cell::RefCell;
 
 use pgrx::prelude::*;
 use pgrx::spi::quote_identifier;
 
+use self::vector_indexes::VectorIndex;
 use super::comment::{self, ShownColumn};
 use super::content::{self, Expression};
 use super::triggers;
@@ -80,14 +83,6 @@ struct Detached {
 struct FilledColumn {
     of: String,
     name: String,
-}
-
-/// An index of the chunks' vectors.
-struct VectorIndex {
-    /// Its name, with its schema and quotes.
-    name: String,
-    /// What makes it anew; `None` where it can't have a column any more that it filters by, and where it has expressions.
-    definition: Option<String>,
 }
 
 /// The type of a column whose values are files.
@@ -301,14 +296,12 @@ impl Detached {
         drop_view(&view.sql)?;
         let indexes = self.vector_indexes(source)?;
         as_owner(&self.pipeline, || {
-            indexes.iter().try_for_each(|index| drop_index(&index.name))?;
+            indexes.iter().try_for_each(VectorIndex::take_away)?;
             self.alter_chunk_table(source)
         })?;
         // The owner may lack the right to create an index, which ALTER TABLE does not ask for. There is no expression of
         // the owner's in these, which a superuser would read with all rights.
-        for definition in indexes.iter().filter_map(|index| index.definition.as_ref()) {
-            sql::execute(definition, &[])?;
-        }
+        indexes.iter().try_for_each(VectorIndex::put_back)?;
         self.create_view(source)?;
         relation::give_relation("VIEW", &view.sql, &quote_identifier(&source.owner))?;
         pipeline::set_view(*id, &view.sql)?;
@@ -331,13 +324,17 @@ impl Detached {
             notice!("pipeline \"{name}\" goes on without the metadata column {}", column.name);
         }
         let filled = self.add_filled(source)?;
-        for (column, _) in &self.retyped {
-            let kind = self.type_now(source, column);
+        let change = |(column, _): &(ViewColumn, bool)| {
             let value = filled.iter().find(|it| it.of == column.name);
-            let value = value.map_or(&column.name, |it| &it.name);
-            let values = [table, ("column", &column.name), ("type", kind), ("value", value)];
-            let template = query!(remake.change_type);
-            sql::execute(&render(template, &values), &[])?;
+            let value = value.map_or(column.name.as_str(), |it| it.name.as_str());
+            let kind = self.type_now(source, column);
+            let values = [("column", column.name.as_str()), ("type", kind), ("value", value)];
+            render(query!(remake.change_of_type), &values)
+        };
+        let changes = self.retyped.iter().map(change).collect::<Vec<_>>().join(", ");
+        if !changes.is_empty() {
+            let values = [table, ("changes", changes.as_str())];
+            sql::execute(&render(query!(remake.change_types), &values), &[])?;
         }
         for FilledColumn { name, .. } in &filled {
             let values = [table, ("column", name.as_str())];
@@ -374,31 +371,17 @@ impl Detached {
         Ok(filled)
     }
 
-    /// Indexes of the vectors that filter by a column whose type changes, and that are in the way: it may have become a
-    /// type by which they can't filter, and with values that are filled in, each vector would go into them once more. So it
-    /// does where they have expressions: PostgreSQL makes those anew, as their owner.
+    /// Indexes of the vectors that are in the way. One that filters by a column that goes, or by one whose type is now none to
+    /// filter by, goes too. Where columns are filled, others are made anew.
     fn vector_indexes(&self, source: &SourceTable) -> Result<Vec<VectorIndex>> {
-        let mut indexes: Vec<VectorIndex> = Vec::new();
-        for (column, is_converted) in &self.retyped {
-            let now = self.column_of(source, column);
-            let can_filter = now.is_some_and(|it| hnsw::can_filter_by(it.type_oid));
-            if can_filter && !is_converted {
-                continue;
-            }
-            let arguments = [self.pipeline.chunk_table.oid.into(), column.bare().into()];
-            let found = sql::rows(query!(remake.vector_indexes), &arguments, |row| {
-                Ok(VectorIndex { name: sql::required(row.get(1)?)?, definition: row.get(2)? })
-            })?;
-            for index in found.into_iter().filter(|it| !can_filter || it.definition.is_some()) {
-                match indexes.iter_mut().find(|known| known.name == index.name) {
-                    Some(known) if !can_filter => known.definition = None,
-                    Some(_) => {}
-                    None if can_filter => indexes.push(index),
-                    None => indexes.push(VectorIndex { definition: None, ..index }),
-                }
-            }
-        }
-        Ok(indexes)
+        let can_filter = |column: &ViewColumn| {
+            self.column_of(source, column).is_some_and(|it| hnsw::can_filter_by(it.type_oid))
+        };
+        let retyped = self.retyped.iter().map(|(column, _)| column);
+        let unfit = self.dropped.iter().chain(retyped.filter(|&column| !can_filter(column)));
+        let unfit: Vec<String> = unfit.map(ViewColumn::bare).collect();
+        let is_filled = self.retyped.iter().any(|(_, is_converted)| *is_converted);
+        VectorIndex::in_the_way(self.pipeline.chunk_table.oid, unfit, is_filled)
     }
 
     fn type_now<'a>(&self, source: &'a SourceTable, here: &ViewColumn) -> &'a str {
@@ -467,11 +450,6 @@ impl Detached {
         self.read.iter().any(|(name, was_text)| *was_text != Some(true) || !is_text(name))
             || self.retyped.iter().any(|(_, is_converted)| *is_converted)
     }
-}
-
-fn drop_index(index: &str) -> Result<()> {
-    let statement = render(query!(remake.drop_index), &[("index", index)]);
-    sql::execute(&statement, &[]).map(drop)
 }
 
 fn drop_view(view: &str) -> Result<()> {

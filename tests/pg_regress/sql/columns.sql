@@ -175,6 +175,34 @@ CALL rag_run('wares');
 SELECT stage, indexed() FROM rag.pipeline WHERE name = 'wares';
 DROP TABLE wares CASCADE;
 
+-- However many columns are converted, the chunks are written once, and so is an index that filters by none of them: it is
+-- another one of that name, made when they are complete.
+CREATE TABLE goods (id integer PRIMARY KEY, body text, price integer, weight integer, stock integer);
+INSERT INTO goods VALUES (1, 'A red lamp.', 10, 5, 3), (2, 'A blue lamp.', 20, 7, 4);
+SELECT rag_create_pipeline('goods', 'body', metadata => '{price,weight,stock}', refresh => 'manual', options => '{"backfill": "now"}');
+CREATE INDEX goods_plain ON goods_rag_chunks USING rag_hnsw (embedding vector_cosine_ops) WITH (m = 8);
+CREATE INDEX goods_partial ON goods_rag_chunks USING rag_hnsw (embedding vector_cosine_ops) WHERE chunk_no = 0;
+COMMENT ON INDEX goods_plain IS 'all of the owner''s goods \ any chunk';
+COMMENT ON INDEX goods_partial IS 'beginnings';
+CREATE TABLE written (n integer GENERATED ALWAYS AS IDENTITY, relation text);
+CREATE FUNCTION note_written() RETURNS event_trigger LANGUAGE plpgsql
+AS $$BEGIN INSERT INTO public.written (relation) SELECT relname FROM pg_class WHERE oid = pg_event_trigger_table_rewrite_oid(); END$$;
+CREATE EVENT TRIGGER note_written ON table_rewrite EXECUTE FUNCTION note_written();
+CREATE TABLE before AS SELECT oid, relname FROM pg_class WHERE relname IN ('goods_plain', 'goods_partial');
+ALTER TABLE goods ALTER COLUMN stock TYPE bigint USING stock * 10, ALTER COLUMN weight TYPE bigint USING weight * 100;
+SELECT relation FROM written ORDER BY n;
+SELECT b.relname, b.oid <> c.oid AS is_another, c.reloptions, obj_description(c.oid, 'pg_class') FROM before b LEFT JOIN pg_class c ON c.relname = b.relname ORDER BY 1;
+SELECT source_key, metadata FROM rag_retrieve('lamp', 'goods', filter => '{"stock": 30, "weight": 500}');
+-- One that filters by a column that goes at the same time goes with it, and the pipeline's comes back without it.
+DROP INDEX goods_plain, goods_partial;
+ALTER TABLE goods DROP COLUMN price, ALTER COLUMN stock TYPE integer USING stock / 10;
+SELECT stage FROM rag.pipeline WHERE name = 'goods';
+CALL rag_run('goods');
+SELECT stage FROM rag.pipeline WHERE name = 'goods';
+SELECT source_key, metadata FROM rag_retrieve('lamp', 'goods', filter => '{"stock": 4}');
+DROP EVENT TRIGGER note_written;
+DROP TABLE goods CASCADE;
+
 -- A column may be called what a column for the while could be called.
 CREATE TABLE odd (id integer PRIMARY KEY, body text, " 0" integer);
 INSERT INTO odd VALUES (1, 'A green lamp.', 4);
