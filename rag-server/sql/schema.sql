@@ -2,7 +2,8 @@
 -- NULL for all relations.
 --
 -- A database may have thousands of them. So privileges are looked up once for a relation, and those of columns only where
--- the role may not read all of it; and comments are joined, since the functions for them run a query each.
+-- the role may not read all of it; comments are joined, since the functions for them run a query each; and columns are
+-- looked up relation by relation, by the indexes of the catalog, however wrong the estimate of their number is.
 WITH hidden AS (
     SELECT h.relation
     FROM rag.pipeline AS p
@@ -23,22 +24,20 @@ WITH hidden AS (
       AND pg_catalog.has_schema_privilege(n.oid, 'USAGE')
       AND (w.is_whole OR pg_catalog.has_any_column_privilege(c.oid, 'SELECT'))
       AND NOT EXISTS (SELECT FROM hidden AS h WHERE h.relation OPERATOR(pg_catalog.=) c.oid)
-), described AS (
-    SELECT r.oid,
-           pg_catalog.string_agg(a.attname::pg_catalog.text OPERATOR(pg_catalog.||) ' ' OPERATOR(pg_catalog.||) pg_catalog.format_type(a.atttypid, a.atttypmod)
-               OPERATOR(pg_catalog.||) COALESCE(' -- ' OPERATOR(pg_catalog.||) d.description, ''), E'\n' ORDER BY a.attnum) AS columns
-    FROM readable AS r
-    JOIN pg_catalog.pg_attribute AS a ON a.attrelid OPERATOR(pg_catalog.=) r.oid AND a.attnum OPERATOR(pg_catalog.>) 0::pg_catalog.int2 AND NOT a.attisdropped
-    LEFT JOIN pg_catalog.pg_description AS d
-      ON d.objoid OPERATOR(pg_catalog.=) r.oid AND d.classoid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass::pg_catalog.oid
-     AND d.objsubid OPERATOR(pg_catalog.=) a.attnum
-    WHERE r.is_whole OR pg_catalog.has_column_privilege(r.oid, a.attnum, 'SELECT')
-    GROUP BY r.oid
 )
 SELECT r.oid::pg_catalog.regclass::pg_catalog.text AS relation, d.description AS about, c.columns, r.names
 FROM readable AS r
-JOIN described AS c ON c.oid OPERATOR(pg_catalog.=) r.oid
+CROSS JOIN LATERAL (
+    SELECT pg_catalog.string_agg(a.attname::pg_catalog.text OPERATOR(pg_catalog.||) ' ' OPERATOR(pg_catalog.||) pg_catalog.format_type(a.atttypid, a.atttypmod)
+               OPERATOR(pg_catalog.||) COALESCE(' -- ' OPERATOR(pg_catalog.||) d.description, ''), E'\n' ORDER BY a.attnum) AS columns
+    FROM pg_catalog.pg_attribute AS a
+    LEFT JOIN pg_catalog.pg_description AS d
+      ON d.objoid OPERATOR(pg_catalog.=) r.oid AND d.classoid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass::pg_catalog.oid
+     AND d.objsubid OPERATOR(pg_catalog.=) a.attnum
+    WHERE a.attrelid OPERATOR(pg_catalog.=) r.oid AND a.attnum OPERATOR(pg_catalog.>) 0::pg_catalog.int2 AND NOT a.attisdropped
+      AND (r.is_whole OR pg_catalog.has_column_privilege(r.oid, a.attnum, 'SELECT'))) AS c
 LEFT JOIN pg_catalog.pg_description AS d
   ON d.objoid OPERATOR(pg_catalog.=) r.oid AND d.classoid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass::pg_catalog.oid
  AND d.objsubid OPERATOR(pg_catalog.=) 0
+WHERE c.columns IS NOT NULL
 ORDER BY r.nspname, r.relname

@@ -4,29 +4,38 @@
 -- $1: relations, and $2: schemas, that are listed, $3: whether there are lists, $4: most rows. Relations of which the
 -- caller may read a column, with kind, name and comment. What is not listed by its own name is left out where
 -- it is a partition, the system's, an extension's, or made by pg_rag of a pipeline.
-SELECT c.oid, c.relkind::text, c.relname::text, obj_description(c.oid, 'pg_class')
-FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace
+SELECT c.oid, c.relkind::text, c.relname::text, d.description
+FROM pg_class AS c
+JOIN pg_namespace AS n ON n.oid = c.relnamespace
+LEFT JOIN pg_description AS d ON d.classoid = 'pg_class'::regclass AND d.objoid = c.oid AND d.objsubid = 0
 WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f')
   AND (c.oid = ANY ($1)
        OR (NOT $3 OR n.oid = ANY ($2))
           AND NOT c.relispartition
           AND (n.nspname <> 'information_schema' AND left(n.nspname::text, 3) <> 'pg_' OR n.oid = pg_my_temp_schema())
-          AND NOT EXISTS (SELECT FROM pg_depend AS d
-                          WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype = 'e')
-          AND NOT EXISTS (SELECT FROM rag.pipeline AS p WHERE c.oid IN (p.content_view, p.chunk_table, p.view))
-          AND NOT EXISTS (SELECT FROM rag.derivation AS d WHERE d.relation = c.oid))
+          AND NOT EXISTS (SELECT FROM pg_depend AS e
+                          WHERE e.classid = 'pg_class'::regclass AND e.objid = c.oid AND e.deptype = 'e')
+          -- Both are read once, and not for each relation.
+          AND c.oid NOT IN (SELECT o.relation
+                            FROM rag.pipeline AS p
+                            CROSS JOIN LATERAL unnest(ARRAY[p.content_view, p.chunk_table, p.view]::oid[]) AS o (relation))
+          AND c.oid NOT IN (SELECT m.relation::oid FROM rag.derivation AS m))
   AND has_schema_privilege(n.oid, 'USAGE')
   AND has_any_column_privilege(c.oid, 'SELECT')
 ORDER BY c.oid
 LIMIT $4
 
 -- name: columns
--- $1: relations. Their columns that the caller may read: number, name, type, comment, and the values of an enum.
-SELECT a.attrelid, a.attnum::integer, a.attname::text, format_type(a.atttypid, a.atttypmod),
-       col_description(a.attrelid, a.attnum),
-       ARRAY(SELECT e.enumlabel::text FROM pg_enum AS e WHERE e.enumtypid = a.atttypid
-             ORDER BY e.enumsortorder LIMIT 20)
+-- $1: relations. Their columns that the caller may read: number, name, type, comment, and the values of an enum. There may
+-- be tens of thousands, so comments are joined: the functions for them run a query each.
+SELECT a.attrelid, a.attnum::integer, a.attname::text, format_type(a.atttypid, a.atttypmod), d.description,
+       CASE WHEN t.typtype = 'e'
+            THEN ARRAY(SELECT e.enumlabel::text FROM pg_enum AS e WHERE e.enumtypid = a.atttypid
+                       ORDER BY e.enumsortorder LIMIT 20) END
 FROM pg_attribute AS a
+JOIN pg_type AS t ON t.oid = a.atttypid
+LEFT JOIN pg_description AS d
+  ON d.classoid = 'pg_class'::regclass AND d.objoid = a.attrelid AND d.objsubid = a.attnum
 WHERE a.attrelid = ANY ($1) AND a.attnum > 0 AND NOT a.attisdropped
   AND has_column_privilege(a.attrelid, a.attnum, 'SELECT')
 ORDER BY a.attrelid, a.attnum
@@ -39,8 +48,9 @@ WHERE k.conrelid = ANY ($1) AND (k.contype = 'p' OR k.contype = 'f' AND k.confre
 ORDER BY k.conrelid, k.conname
 
 -- name: values
--- $1: relations. Frequent values of columns of text. The view pg_stats shows no row of a column that the caller may
--- not read, nor of a table under row-level security.
+-- $1: relations, $2: their names without schemas. Frequent values of columns of text. The view pg_stats shows no row of a
+-- column that the caller may not read, nor of a table under row-level security. It is a security barrier, within which
+-- nothing but a comparison with constants is looked up: without the names it would read the statistics of all tables.
 SELECT c.oid, s.attname::text,
        ARRAY(SELECT v.value FROM unnest(s.most_common_vals::text::text[]) WITH ORDINALITY AS v (value, place)
              WHERE v.value <> '' AND length(v.value) <= 40 ORDER BY v.place LIMIT 5)
@@ -49,7 +59,7 @@ JOIN pg_namespace AS n ON n.oid = c.relnamespace
 JOIN pg_stats AS s ON s.schemaname = n.nspname AND s.tablename = c.relname
 JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attname = s.attname
 JOIN pg_type AS t ON t.oid = a.atttypid
-WHERE c.oid = ANY ($1) AND t.typcategory = 'S' AND s.most_common_vals IS NOT NULL
+WHERE c.oid = ANY ($1) AND s.tablename = ANY ($2::name[]) AND t.typcategory = 'S' AND s.most_common_vals IS NOT NULL
   AND s.inherited = (c.relkind = 'p')
 
 -- name: may_execute

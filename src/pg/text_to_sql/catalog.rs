@@ -174,7 +174,9 @@ fn add_keys(relations: &[Oid], places: &Places, tables: &mut [TableDocument]) ->
 }
 
 fn add_values(relations: &[Oid], places: &Places, tables: &mut [TableDocument]) -> Result<()> {
-    let rows = sql::rows(query!(text_to_sql.values), &[relations.to_vec().into()], |row| {
+    let names: Vec<String> = tables.iter().map(|table| table.bare.clone()).collect();
+    let arguments = [relations.to_vec().into(), names.into()];
+    let rows = sql::rows(query!(text_to_sql.values), &arguments, |row| {
         let values = row.get::<Vec<Option<String>>>(3)?.unwrap_or_default();
         let values: Vec<String> = values.into_iter().flatten().collect();
         Ok((required(row.get::<Oid>(1)?)?, required(row.get::<String>(2)?)?, values))
@@ -194,5 +196,24 @@ impl Places {
     /// Places of the columns of these numbers; `None` where one is not among those that may be read.
     fn of(&self, relation: Oid, numbers: &[i32]) -> Option<Vec<usize>> {
         numbers.iter().map(|number| self.columns.get(&(relation, *number)).copied()).collect()
+    }
+}
+
+#[cfg(feature = "pg_test")]
+mod tests {
+    use super::*;
+
+    #[pg_extern]
+    fn frequent_values_are_looked_up_table_by_table() {
+        sql::execute("CREATE TABLE ships (id integer, flag text)", &[]).expect("a table");
+        let table = "SELECT 'ships'::regclass::oid";
+        let table = sql::rows(table, &[], |row| required(row.get::<Oid>(1)?)).expect("its OID");
+        let plan = within_search_path(|| {
+            let statement = format!("EXPLAIN (COSTS OFF) {}", query!(text_to_sql.values));
+            let arguments = [table.into(), vec!["ships".to_owned()].into()];
+            sql::rows(&statement, &arguments, |row| required(row.get::<String>(1)?))
+        });
+        let plan = plan.expect("a plan").join("\n");
+        assert!(plan.contains("relname = ANY") || plan.contains("relname = 'ships'"), "{plan}");
     }
 }
