@@ -4,6 +4,7 @@
 //! where that helps, what the user can do. The kinds travel over ragd's socket; the table
 //! that turns a kind into an SQLSTATE is `pg/error.rs` and nowhere else.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
@@ -22,8 +23,26 @@ pub struct Error {
     detail: Option<String>,
     hint: Option<String>,
     retry_after: Option<Duration>,
-    // Few errors have one, and all are passed around.
-    bill: Option<Box<Bill>>,
+    // Few errors have such, and all are passed around.
+    call: Option<Box<FailedCall>>,
+}
+
+/// What a call to a provider leaves behind that came to nothing.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct FailedCall {
+    bill: Option<Bill>,
+    withheld: WithheldTexts,
+}
+
+/// Texts that were kept from a provider, each with the word for its kind.
+#[derive(Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct WithheldTexts(BTreeMap<String, String>);
+
+/// Without the texts: what is shown of an error may stand in a log.
+impl fmt::Debug for WithheldTexts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("WithheldTexts")
+    }
 }
 
 /// What a provider has been paid for, or is likely to want to be, although nothing came of it.
@@ -150,8 +169,8 @@ impl ErrorKind {
 impl Error {
     /// An error of `kind` that says `message`.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
-        let (detail, hint, retry_after, bill) = (None, None, None, None);
-        Error { kind, message: message.into(), detail, hint, retry_after, bill }
+        let (detail, hint, retry_after, call) = (None, None, None, None);
+        Error { kind, message: message.into(), detail, hint, retry_after, call }
     }
 
     /// Shorthand for the commonest kind, [`ErrorKind::InvalidParameter`].
@@ -193,13 +212,38 @@ impl Error {
     /// With what was paid for in vain.
     #[must_use]
     pub fn with_bill(mut self, bill: Option<Bill>) -> Self {
-        self.bill = bill.map(Box::new);
+        if bill.is_some() || self.call.is_some() {
+            self.call.get_or_insert_default().bill = bill;
+        }
         self
     }
 
     /// What was paid for in vain; `None`: nothing, as far as that is known.
     pub fn bill(&self) -> Option<Bill> {
-        self.bill.as_deref().copied()
+        self.call.as_ref().and_then(|call| call.bill)
+    }
+
+    /// Adds texts that the call has kept from a provider, each with the word for its kind. No message says them.
+    #[must_use]
+    pub fn with_withheld(mut self, texts: BTreeMap<String, String>) -> Self {
+        if !texts.is_empty() {
+            self.call.get_or_insert_default().withheld.0.extend(texts);
+        }
+        self
+    }
+
+    /// As the error of a call that was not made because of this one: nothing was paid for it, and nothing kept from a
+    /// provider.
+    #[must_use]
+    pub fn without_call(mut self) -> Self {
+        self.call = None;
+        self
+    }
+
+    /// Texts that the call has kept from a provider, each with the word for its kind.
+    pub fn withheld(&self) -> impl Iterator<Item = (&str, &str)> {
+        let texts = self.call.iter().flat_map(|call| &call.withheld.0);
+        texts.map(|(text, kind)| (text.as_str(), kind.as_str()))
     }
 
     /// The kind of the error.

@@ -58,8 +58,8 @@ fn all(
             if let Err(error) = &outcome
                 && error.kind() != ErrorKind::ProviderTimeout
             {
-                // The calls that are not made cost nothing.
-                locked(&hopeless).get_or_insert_with(|| error.clone().with_bill(None));
+                // The calls that are not made cost nothing, and have kept nothing from a provider.
+                locked(&hopeless).get_or_insert_with(|| error.clone().without_call());
             }
             if let Some(place) = locked(&done).get_mut(at) {
                 *place = Some(outcome);
@@ -101,6 +101,8 @@ fn within(
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use super::*;
     use crate::error::Bill;
     use crate::protocol::{KeySource, Lane, ProviderConfig};
@@ -181,16 +183,20 @@ mod tests {
     }
 
     #[test]
-    fn only_calls_that_were_made_have_a_bill() {
+    fn only_calls_that_were_made_have_a_bill_and_withheld_texts() {
         let bill = Some(Bill::new(1, Some(7), None));
         let call = |_: &GenerateRequest| {
             thread::sleep(Duration::from_millis(20));
-            Err(Error::new(ErrorKind::ProviderFailed, "no").with_bill(bill))
+            let withheld = BTreeMap::from([("a@b.de".to_owned(), "EMAIL".to_owned())]);
+            let error = Error::new(ErrorKind::ProviderFailed, "no");
+            Err(error.with_bill(bill).with_withheld(withheld))
         };
         let done = all(&many(50, None), &call);
-        let billed = done.iter().filter(|it| it.as_ref().unwrap_err().bill() == bill).count();
-        assert!((1..=AT_ONCE).contains(&billed), "{billed}");
-        assert!(done.iter().all(|it| [bill, None].contains(&it.as_ref().unwrap_err().bill())));
+        let errors = done.iter().map(|it| it.as_ref().unwrap_err());
+        let left: Vec<_> = errors.map(|error| (error.bill(), error.withheld().count())).collect();
+        let made = left.iter().filter(|it| **it == (bill, 1)).count();
+        assert!((1..=AT_ONCE).contains(&made), "{made}");
+        assert_eq!(left.iter().filter(|it| **it == (None, 0)).count(), 50 - made, "{left:?}");
     }
 
     #[test]

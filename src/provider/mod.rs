@@ -216,7 +216,9 @@ pub fn rerank(
         return Ok(RankedPassages { scores, withheld: BTreeMap::new() });
     }
     let (hidden, withheld) = Redactor { names, gone }.to_rerank(request)?;
-    Ok(RankedPassages { scores: rerank::rerank(&hidden, memory, gone)?, withheld })
+    let scores = rerank::rerank(&hidden, memory, gone);
+    let scores = scores.map_err(|error| redaction::with_values(error, &withheld))?;
+    Ok(RankedPassages { scores, withheld })
 }
 
 #[cfg(test)]

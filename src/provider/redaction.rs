@@ -8,7 +8,7 @@
 //! against a schema, streamed or called as a tool is made of the values again, and nobody above has to think of it. A
 //! reply that called tools goes back as it came, with placeholders in it, so the next request goes on with those. What other
 //! replies are made into is sent without the values that earlier calls of the answer had. The session keeps these, so each
-//! reply says which values its request had that no earlier one had.
+//! reply, and the error of each call that fails, says which values its request had that no earlier one had.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -50,7 +50,8 @@ impl Redactor<'_> {
             return write(request);
         }
         let (sent, redaction) = self.without_pii(request)?;
-        let mut generated = write(&sent)?;
+        let found = |error| with_found(error, &redaction, &request.provider);
+        let mut generated = write(&sent).map_err(found)?;
         put_back(&mut generated, &redaction, &request.provider);
         Ok(generated)
     }
@@ -68,7 +69,9 @@ impl Redactor<'_> {
         let (sent, redaction) = self.without_pii(request)?;
         let mut restorer = redaction.restorer();
         let mut tell = |text: String| if text.is_empty() { Ok(()) } else { hear(&text) };
-        let mut generated = write(&sent, &mut |piece| tell(restorer.push(piece)))?;
+        let written = write(&sent, &mut |piece| tell(restorer.push(piece)));
+        let found = |error| with_found(error, &redaction, &request.provider);
+        let mut generated = written.map_err(found)?;
         tell(restorer.finish())?;
         put_back(&mut generated, &redaction, &request.provider);
         Ok(generated)
@@ -179,6 +182,17 @@ fn newly_found(redaction: &Redaction, provider: &ProviderConfig) -> BTreeMap<Str
     let known = provider.special.withheld.values();
     let new = redaction.learned().filter(|(value, _)| !known.contains_key(*value));
     new.map(|(value, kind)| (value.to_owned(), kind)).collect()
+}
+
+/// The error of a call, which says which of its values are new.
+fn with_found(error: Error, redaction: &Redaction, provider: &ProviderConfig) -> Error {
+    with_values(error, &newly_found(redaction, provider))
+}
+
+/// The error, which says also that these values were kept from the provider.
+pub fn with_values(error: Error, values: &BTreeMap<String, PiiKind>) -> Error {
+    let texts = values.iter().map(|(value, kind)| (value.clone(), kind.word().to_owned()));
+    error.with_withheld(texts.collect())
 }
 
 /// Takes the time for which the model of `provider` has looked for personal data from that of the call under way. Fails with

@@ -17,6 +17,7 @@ use jsonschema::Validator;
 use serde_json::Value;
 
 use super::key::ApiKey;
+use super::redaction;
 use crate::error::{Bill, Error, ErrorKind, Result};
 use crate::exact;
 use crate::prompt::object;
@@ -125,27 +126,21 @@ pub fn insist(
     drop(checker.check(schema, None)?);
     let first = write(request)?;
     let checked = checker.check(schema, Some(&first.text));
-    let wrong = match checked.map_err(|error| error.with_bill(Some(bill(&first))))? {
+    let wrong = match checked.map_err(|error| after(error, &first))? {
         Ok(text) => return Ok(Generated { text, ..first }),
         // It would be cut short again.
         Err(wrong) if first.finish_reason == "length" => {
-            return Err(refused(request, &wrong)
-                .with_bill(Some(bill(&first)))
+            return Err(after(refused(request, &wrong), &first)
                 .hint("The answer was cut short by its limit of tokens. Raise max_tokens."));
         }
         Err(wrong) => wrong,
     };
     let repaired = write(&repair(request, &first.text, &wrong));
-    let second = repaired.map_err(|error| {
-        let both = error.bill().unwrap_or_default().plus(bill(&first));
-        error.with_bill(Some(both))
-    })?;
-    let both = Some(bill(&first).plus(bill(&second)));
+    let second = repaired.map_err(|error| after(error, &first))?;
     let checked = checker.check(schema, Some(&second.text));
-    match checked.map_err(|error| error.with_bill(both))? {
+    match checked.map_err(|error| after(after(error, &second), &first))? {
         Ok(text) => Ok(Generated { text, ..together(&first, second) }),
-        Err(wrong) => Err(refused(request, &wrong)
-            .with_bill(both)
+        Err(wrong) => Err(after(after(refused(request, &wrong), &second), &first)
             .hint("The model was shown its mistake once. Ask for less, or ask another model.")),
     }
 }
@@ -232,6 +227,12 @@ fn repair(request: &GenerateRequest, answer: &str, wrong: &[String]) -> Generate
 /// What an answer has cost that is not passed on.
 fn bill(answer: &Generated) -> Bill {
     Bill::new(answer.attempts, answer.prompt_tokens, Some(answer.written()))
+}
+
+/// An error that comes after this answer, with what the answer has cost and what was not sent for it.
+fn after(error: Error, answer: &Generated) -> Error {
+    let bill = error.bill().unwrap_or_default().plus(bill(answer));
+    redaction::with_values(error.with_bill(Some(bill)), &answer.withheld)
 }
 
 /// The second answer, with what both have cost, and what was not sent for either.

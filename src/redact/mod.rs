@@ -114,4 +114,10 @@ impl PiiKind {
             PiiKind::Data => "DATA",
         }
     }
+
+    /// The kind with this word.
+    #[must_use]
+    pub fn of_word(word: &str) -> Option<PiiKind> {
+        PiiKind::ALL.into_iter().find(|kind| kind.word() == word)
+    }
 }

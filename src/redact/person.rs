@@ -9,6 +9,7 @@ use std::ops::Range;
 use super::boundary::{after, before, is_mark, is_of_word, words};
 use super::cue::{Cue, CueKind, cue_at, is_title};
 use crate::text::bigram::is_unspaced;
+use crate::text::script::is_hiragana;
 
 /// Most words of a name that count, and most letters of a word.
 const MOST_WORDS: usize = 4;
@@ -256,8 +257,8 @@ fn behind_sign_off(text: &str, at: usize, (cue, end): (Cue, usize)) -> Option<Pe
 /// What of the characters before a title of Chinese, Japanese or Korean is a name. One character alone is replaced
 /// with the title, since by itself it is a word.
 fn before_suffix(text: &str, at: usize, end: usize) -> Option<Range<usize>> {
-    let run: Vec<char> =
-        text[..at].chars().rev().take(5).take_while(|c| is_unspaced(*c) && !is_kana(*c)).collect();
+    let is_of_name = |c: &char| is_unspaced(*c) && !is_hiragana(*c);
+    let run: Vec<char> = text[..at].chars().rev().take(5).take_while(is_of_name).collect();
     let is_chinese = matches!(&text[at..end], "先生" | "女士" | "小姐");
     let count = match run.len() {
         0 => return None,
@@ -269,10 +270,6 @@ fn before_suffix(text: &str, at: usize, end: usize) -> Option<Range<usize>> {
     };
     let start = at - run[..count].iter().map(|c| c.len_utf8()).sum::<usize>();
     Some(start..if count == 1 { end } else { at })
-}
-
-fn is_kana(c: char) -> bool {
-    ('\u{3040}'..='\u{309f}').contains(&c)
 }
 
 /// A name, or a run of two to four characters of a script without spaces.

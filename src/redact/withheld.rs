@@ -8,11 +8,14 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::PiiKind;
 use super::redaction::Redaction;
+use crate::error::Error;
 
 /// Values that calls for one answer keep from a provider, each with its kind; all clones of one have the same.
 ///
 /// A reply has the values put back, and what is made of it, such as a note or a question, may stand in a later call without
-/// the text that said what they are. By default nothing is kept: what is written for one document is to depend on no other.
+/// the text that said what they are. So may the beginning of a reply that broke off, so calls that fail add theirs as well.
+/// Placeholders need not be the same in two calls, since no reply keeps them. By default nothing is kept: what is written for
+/// one document is to depend on no other.
 #[derive(Clone, Default)]
 pub struct WithheldValues(Option<Arc<Mutex<BTreeMap<String, PiiKind>>>>);
 
@@ -40,6 +43,12 @@ impl WithheldValues {
         if let Some(kept) = &self.0 {
             kept.lock().unwrap_or_else(PoisonError::into_inner).extend(values);
         }
+    }
+
+    /// Adds those of a call that has failed.
+    pub fn add_of_error(&self, error: &Error) {
+        let of_kind = |(text, word): (&str, &str)| Some((text.to_owned(), PiiKind::of_word(word)?));
+        self.add(error.withheld().filter_map(of_kind));
     }
 
     /// All of them.
@@ -91,6 +100,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::error::{Error, ErrorKind};
 
     #[test]
     fn clones_have_what_one_of_them_has_learned() {
@@ -104,6 +114,22 @@ mod tests {
         assert_eq!(format!("{withheld:?}"), "WithheldValues");
         let within = withheld.within(&["Schmidt signed it.", "Who?"]);
         assert_eq!(json!(within), json!({"Schmidt": "person"}));
+    }
+
+    #[test]
+    fn an_error_has_what_its_call_has_kept_and_does_not_show_it() {
+        let text =
+            |text: &str| BTreeMap::from([(text.to_owned(), PiiKind::Email.word().to_owned())]);
+        let error = Error::new(ErrorKind::ProviderFailed, "no");
+        let error = error.with_withheld(text("a@b.de")).with_withheld(text("c@d.de"));
+        let sent: Error = serde_json::from_str(&serde_json::to_string(&error).unwrap()).unwrap();
+        assert_eq!(sent, error);
+        assert!(!format!("{sent:?} {sent}").contains("a@b.de"));
+        assert_eq!(sent.clone().without_call(), Error::new(ErrorKind::ProviderFailed, "no"));
+        let withheld = WithheldValues::begin();
+        withheld.add_of_error(&sent);
+        withheld.add_of_error(&Error::invalid("no"));
+        assert_eq!(json!(withheld), json!({"a@b.de": "email", "c@d.de": "email"}));
     }
 
     #[test]

@@ -48,10 +48,10 @@ pub fn ask(request: GenerateRequest, context: &CallContext) -> Result<Generated>
         Response::Text(text) => Ok(text),
         other => Err(unexpected(&other)),
     };
-    let generated =
-        trace::step("generate", || named, || cache::written(context.caching, &request, write))?;
-    withhold_found(&request.provider, &generated);
-    Ok(generated)
+    let outcome =
+        trace::step("generate", || named, || cache::written(context.caching, &request, write));
+    withhold_found(&request.provider, outcome.as_ref());
+    outcome
 }
 
 /// Has a language model write. A call that goes behind others is sent away by a provider that is
@@ -97,7 +97,7 @@ pub fn generate_all(
     };
     let generated =
         trace::step("generate", || named, || cache::all_written(context.caching, requests, write))?;
-    generated.iter().flatten().for_each(|one| withhold_found(provider, one));
+    generated.iter().for_each(|one| withhold_found(provider, one.as_ref()));
     Ok(generated)
 }
 
@@ -116,10 +116,15 @@ pub fn withhold(request: &GenerateRequest) {
     provider.special.withheld.learn(said.chain(results).map(String::as_str), &mut interrupt);
 }
 
-/// Has later calls for the same answer keep from the provider what was found in ragd while this was written, by a model
-/// that finds names.
-pub fn withhold_found(provider: &ProviderConfig, generated: &Generated) {
-    provider.special.withheld.add(generated.withheld.clone());
+/// Has later calls for the same answer keep from the provider what was found in ragd for this call, by a model that finds
+/// names; where the call has failed, too: of a stream that broke off, the beginning may be the answer, and part of a
+/// conversation.
+pub fn withhold_found(provider: &ProviderConfig, outcome: Result<&Generated, &Error>) {
+    let withheld = &provider.special.withheld;
+    match outcome {
+        Ok(generated) => withheld.add(generated.withheld.clone()),
+        Err(error) => withheld.add_of_error(error),
+    }
 }
 
 /// An error where `schema` is no JSON schema. ragd looks at it, as it does before an answer is asked for.

@@ -210,7 +210,8 @@ fn compare_remotely(
     let (provider, query, passages) = (provider.clone(), query.to_owned(), passages.to_vec());
     let count = passages.len();
     let request = Request::RerankRemotely(RerankRequest { provider, query, passages });
-    let response = client::call_for(context.pipeline, &request)?;
+    let response = client::call_for(context.pipeline, &request);
+    let response = response.inspect_err(|error| withheld.add_of_error(error))?;
     if let Response::Scores { withheld: found, .. } = &response {
         withheld.add(found.clone());
     }
