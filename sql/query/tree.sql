@@ -309,12 +309,16 @@ WHERE t.node_hash OPERATOR(pg_catalog.=) ANY ($2) AND t.content IS NOT NULL AND 
 ORDER BY t.node_hash
 
 -- name: named
--- The first chunks of rows that have one of some keys. $1: the keys.
+-- The first chunks of rows that have one of some keys. A parameter for each column: its values.
 SELECT c.chunk_id
 FROM {chunk_table} AS c
-WHERE c.{key} OPERATOR(pg_catalog.=) ANY ($1) AND c.chunk_no OPERATOR(pg_catalog.=) 0
+WHERE {is_named} AND c.chunk_no OPERATOR(pg_catalog.=) 0
 ORDER BY c.chunk_id
 LIMIT 3
+
+-- name: named_column
+-- A condition: the column of the chunk `c` has one of the values in the parameter {n}.
+c.{key} OPERATOR(pg_catalog.=) ANY (${n})
 
 -- name: section
 -- The chunks of the row of a chunk that stand under a heading, in order, and whether all of its chunks do, of those that the

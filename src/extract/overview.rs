@@ -8,11 +8,13 @@
 //! before: the sentences of a summary. Where the question names a row, its summary is meant, and where it names a heading,
 //! what stands under that. What is only mentioned is quoted where it is.
 
+use std::cmp::Reverse;
+
 use super::subject::{NamedHeading, WholeSubject};
+use crate::chunk::HEADING_SEPARATOR;
 use crate::retrieve::Passage;
-use crate::source::{Source, SourceId, Summary};
-use crate::text::code::open_fences;
-use crate::text::marker::fence;
+use crate::source::{ChunkSpan, Original, Place, Source, SourceId, Summary, span_of};
+use crate::text::code::{fence_of_lead, open_fences};
 use crate::tree::digest::{MOST_SENTENCES, QuotedSentence, digest, is_makeshift, quotable};
 
 /// Most sentences of a paragraph where there are several.
@@ -44,8 +46,29 @@ pub enum SubjectPlace<'a> {
 pub struct WholeQuote {
     /// The source that it is of.
     pub source: SourceId,
-    /// The sentence, and where it stands in an original of that source.
+    /// The chunk that it stands in.
+    pub span: ChunkSpan,
+    /// The sentence, and where it stands in that chunk.
     pub sentence: QuotedSentence,
+}
+
+impl WholeQuote {
+    /// The sentence with its place in `original`; `None` where it does not stand there: in another row, at another place, or
+    /// cut off.
+    #[must_use]
+    pub fn sentence_in(&self, original: &Original<'_>) -> Option<QuotedSentence> {
+        let Place::Chunk(other) = &original.place else { return None };
+        let own = &self.span;
+        let row =
+            |span: &ChunkSpan| (span.pipeline.clone(), span.shard.clone(), span.source_key.clone());
+        let is_of_row = row(own) == row(other);
+        let start = i64::from(own.start_char) + i64::from(self.sentence.chars.start);
+        let start = u32::try_from(start - i64::from(other.start_char)).ok()?;
+        let length = self.sentence.chars.end - self.sentence.chars.start;
+        let text = original.text.chars().skip(start as usize).take(length as usize);
+        let stands = is_of_row && text.eq(self.sentence.text.chars());
+        stands.then(|| QuotedSentence { chars: start..start + length, ..self.sentence.clone() })
+    }
 }
 
 /// What `subject` is among `sources`. `tables` are the names of the pipelines and of their tables, and `has_title` says of a
@@ -57,7 +80,9 @@ pub fn place<'a>(
     tables: &[String],
     has_title: &dyn Fn(&str) -> bool,
 ) -> SubjectPlace<'a> {
-    if let Some(row) = sources.iter().position(|it| is_named(it, subject)) {
+    let named = sources.iter().enumerate().filter(|(_, it)| is_named(it, subject));
+    // "otter 2" shares a word with "otter 1", too.
+    if let Some((row, _)) = named.min_by_key(|(_, it)| Reverse(shared_words(it, subject))) {
         return SubjectPlace::Row(row);
     }
     if subject.is_all() {
@@ -132,12 +157,25 @@ fn is_titled(chunk: &Passage, subject: &WholeSubject, has_title: bool) -> bool {
 fn is_named(source: &Source, subject: &WholeSubject) -> bool {
     match source {
         Source::Summary(it) if it.documents == 1 => {
-            let key = it.leaves.first().map(|leaf| leaf.span.source_key.as_str());
-            let is_named = |key| it.is_named && subject.shares_word_with(key);
-            key.is_some_and(|key| is_named(key) || subject.is_called(key))
+            let is_called = key(source).is_some_and(|key| subject.is_called(key));
+            is_called || it.is_named && shared_words(source, subject) > 0
         }
         Source::Chunk(it) => subject.is_called(&it.source_key),
         Source::Summary(_) | Source::Rows(_) => false,
+    }
+}
+
+/// How many words of `subject` the key of a source's row has.
+fn shared_words(source: &Source, subject: &WholeSubject) -> usize {
+    key(source).map_or(0, |key| subject.words_shared_with(key))
+}
+
+/// The key of the row that a chunk is of, or the first chunk of a summary.
+fn key(source: &Source) -> Option<&str> {
+    match source {
+        Source::Summary(it) => it.leaves.first().map(|leaf| leaf.span.source_key.as_str()),
+        Source::Chunk(it) => Some(it.source_key.as_str()),
+        Source::Rows(_) => None,
     }
 }
 
@@ -145,7 +183,7 @@ fn is_named(source: &Source, subject: &WholeSubject) -> bool {
 fn title(chunk: &Passage) -> Option<&str> {
     let context = chunk.context.as_deref()?;
     let title = match chunk.heading.as_deref() {
-        Some(heading) => context.strip_suffix(heading)?.strip_suffix(" > ")?,
+        Some(heading) => context.strip_suffix(heading)?.strip_suffix(HEADING_SEPARATOR)?,
         None => context,
     };
     (!title.is_empty() && !title.starts_with('…')).then_some(title)
@@ -201,7 +239,10 @@ pub fn of_summary(summary: &Summary, most: usize) -> Vec<WholeQuote> {
     }
     sentences.sort_by_key(|(no, _)| *no);
     let sentences = sentences.into_iter().map(|(_, sentence)| sentence).collect();
-    let quote = |sentence| WholeQuote { source: id(summary), sentence };
+    let quote = |sentence: QuotedSentence| {
+        let span = summary.leaves[sentence.leaf].span.clone();
+        WholeQuote { source: id(summary), span, sentence }
+    };
     digest(sentences, most, &mut || {}).into_iter().map(quote).collect()
 }
 
@@ -220,16 +261,16 @@ pub fn of_section(chunks: &[Passage], interrupt: &mut dyn FnMut()) -> Vec<WholeQ
         sentences.extend(quotable(at, &chunk.content, open.or(open_fence(chunk)), interrupt));
     }
     let quote = |sentence: QuotedSentence| {
-        let source = Source::Chunk(chunks[sentence.leaf].clone()).id();
-        WholeQuote { source, sentence: QuotedSentence { leaf: 0, ..sentence } }
+        let chunk = &chunks[sentence.leaf];
+        let (source, span) = (Source::Chunk(chunk.clone()).id(), span_of(chunk));
+        WholeQuote { source, span, sentence: QuotedSentence { leaf: 0, ..sentence } }
     };
     digest(sentences, MOST_SENTENCES, interrupt).into_iter().map(quote).collect()
 }
 
 /// The fence of code that is open where a chunk begins, as far as what it goes on with tells.
 fn open_fence(chunk: &Passage) -> Option<&str> {
-    let last = chunk.lead.as_deref()?.lines().last()?;
-    fence(last).map(|_| last)
+    chunk.lead.as_deref().and_then(fence_of_lead)
 }
 
 /// The sentences that mention `subject`: those of the best summary where half of these do, or else those that stand for all
@@ -253,10 +294,14 @@ pub fn of_mentioned(
         summaries(sources).flat_map(|it| of_summary(it, MOST_SENTENCES)).collect();
     for chunk in sources.iter().filter_map(Source::chunk) {
         interrupt();
-        let source = Source::Chunk(chunk.clone()).id();
+        let (source, span) = (Source::Chunk(chunk.clone()).id(), span_of(chunk));
+        let quote = |sentence: QuotedSentence| {
+            let (source, span) = (source.clone(), span.clone());
+            WholeQuote { source, span, sentence }
+        };
         let sentences = quotable(0, &chunk.content, open_fence(chunk), interrupt);
         let sentences = sentences.into_iter().filter(|it| !it.is_makeshift);
-        quotes.extend(sentences.map(|it| WholeQuote { source: source.clone(), sentence: it }));
+        quotes.extend(sentences.map(quote));
     }
     quotes.retain(mentions);
     let numbered = quotes.iter().enumerate();

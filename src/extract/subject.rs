@@ -14,11 +14,14 @@ use std::borrow::Cow;
 
 use self::words_of_any_text::OF_ANY_TEXT;
 use super::terms::{QuestionWords, compared, term_credit};
+use crate::chunk::HEADING_SEPARATOR;
 use crate::text::comparison;
 use crate::text::function_word::{is_function_character, is_function_word_of};
 use crate::text::inflection::{has_forms, is_same_word};
 use crate::text::language::{NaturalLanguage, language};
+use crate::text::script::{is_han, is_kana};
 use crate::text::spelling::plain;
+use crate::text::word_list::list_has;
 use crate::text::words::{Word, each_word};
 
 /// Words of a question, or of a sentence, that are looked at.
@@ -28,14 +31,16 @@ const MOST_WORDS: usize = 200;
 const MOST_WORDS_OF_KEY: usize = 6;
 const MOST_WORDS_BEFORE_KEY: usize = 40;
 
+/// Words that stand before the number of a row, and that stand between it and a text.
+const NUMBER_WORDS: &str = "\
+    number numbers no nos nr num nº n° nummer nummern numéro numéros numero numeri número números номер";
+const OF: &str = "of von vom des de du del di van do da";
+
 /// Letters of the shortest word that may be part of a compound.
 const LEAST_OF_COMPOUND: usize = 5;
 
 /// How well words of languages must match whose forms are not known.
 const ALIKE: f32 = 0.6;
-
-/// What stands between the headings of a path.
-const SEPARATOR: &str = " > ";
 
 /// Languages that a short question may be in where its words don't tell.
 const LANGUAGES: [NaturalLanguage; 9] = [
@@ -64,6 +69,15 @@ pub struct WholeSubject {
     words: String,
     /// The language of the question.
     language: Option<NaturalLanguage>,
+}
+
+/// What may be a key of several columns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PossibleKey {
+    /// What its texts may be, one at least.
+    pub texts: Vec<String>,
+    /// Its number, if it has one.
+    pub number: Option<i64>,
 }
 
 /// A heading that a subject names.
@@ -102,11 +116,12 @@ impl WholeSubject {
                 && !is_ending(it)
         };
         let are_said: Vec<bool> = terms.iter().map(says).collect();
+        let writes_no_spaces = |c: char| is_kana(c) || is_han(c);
         let mut said = String::new();
         for (word, term) in words.iter().zip(&term_of) {
-            let is_wide = |c: char| ('\u{3041}'..='\u{9FFF}').contains(&c);
             if term.is_some_and(|it| are_said[it]) {
-                let is_joined = said.ends_with(is_wide) && word.folded.starts_with(is_wide);
+                let is_joined =
+                    said.ends_with(writes_no_spaces) && word.folded.starts_with(writes_no_spaces);
                 said += if said.is_empty() || is_joined { "" } else { " " };
                 said += &word.folded;
             }
@@ -163,10 +178,11 @@ impl WholeSubject {
         name.contains(char::is_alphabetic) && self.is_exactly(&content_words(name))
     }
 
-    /// Whether `key` has one of its words as it is.
+    /// How many of its words `key` has as they are.
     #[must_use]
-    pub fn shares_word_with(&self, key: &str) -> bool {
-        compared_words(key).iter().any(|word| self.terms.contains(word))
+    pub fn words_shared_with(&self, key: &str) -> usize {
+        let words = compared_words(key);
+        self.terms.iter().filter(|term| words.contains(term)).count()
     }
 
     /// The heading of a path that it names: one that says nothing else, or else one that has all of its words, or the last of
@@ -177,10 +193,10 @@ impl WholeSubject {
             return None;
         }
         let (mut titles, mut start) = (Vec::new(), 0);
-        for title in path.split(SEPARATOR) {
+        for title in path.split(HEADING_SEPARATOR) {
             let end = start + title.len();
             titles.push((content_words(title), end));
-            start = end + SEPARATOR.len();
+            start = end + HEADING_SEPARATOR.len();
         }
         let heading = |depth: usize, is_exact| {
             let (_, end) = titles.get(depth)?;
@@ -263,22 +279,7 @@ impl WholeSubject {
 /// What of `question` may be the key of a row that it names, as it is written and in small letters.
 #[must_use]
 pub fn possible_keys(question: &str) -> Vec<String> {
-    let subjects = subjects(question);
-    let tokens = tokens(question);
-    let mut keys: Vec<String> = Vec::new();
-    for (first, (start, _)) in tokens.iter().enumerate() {
-        for (_, end) in tokens[first..].iter().take(MOST_WORDS_OF_KEY) {
-            let key = &question[*start..*end];
-            let words = compared_words(key);
-            let is_said = |it: &WholeSubject| it.terms.iter().any(|term| words.contains(term));
-            if key.contains(char::is_alphabetic) && subjects.iter().any(is_said) {
-                keys.extend([key.to_owned(), key.to_lowercase()]);
-            }
-        }
-    }
-    keys.sort_unstable();
-    keys.dedup();
-    keys
+    as_written(&key_words(question, &subjects(question)))
 }
 
 /// Numbers of `question` that may be keys of rows that it names: those right behind what a table is called, of which `names`
@@ -288,22 +289,119 @@ pub fn possible_numbers(question: &str, names: &[String]) -> Vec<i64> {
     let language = language(question);
     let tokens: Vec<&str> =
         tokens(question).into_iter().map(|(start, end)| &question[start..end]).collect();
-    let of_pair = |pair: &[&str]| {
-        let subject = WholeSubject {
-            terms: compared_words(pair[0]),
-            others: Vec::new(),
-            words: String::new(),
-            language,
-        };
-        let is_named = names.iter().any(|name| subject.is_table(name));
-        pair[1].parse().ok().filter(|_| is_named)
-    };
+    let of_pair =
+        |pair: &[&str]| pair[1].parse().ok().filter(|_| is_table_name(pair[0], names, language));
     tokens.windows(2).filter_map(of_pair).collect()
+}
+
+/// The keys of several columns, texts and at most one number, that `question` may name. Of two things that it compares, each has
+/// its own. Where the key `has_number`, that stands right beside the text ("otter 2", "2 of the otter"), or behind a word for
+/// numbers or what a table is called, of which `names` are the names: lengths and years are no keys.
+#[must_use]
+pub fn possible_composite_keys(
+    question: &str,
+    names: &[String],
+    has_number: bool,
+) -> Vec<PossibleKey> {
+    let language = language(question);
+    let parts = comparison::compared(question).map_or(vec![question], |it| it.names.to_vec());
+    let of_part = |part: &str| match has_number {
+        true => numbered_keys(part, question, names, language),
+        false => {
+            let texts = as_written(&key_words(part, &[WholeSubject::read(part, language)]));
+            vec![PossibleKey { texts, number: None }]
+        }
+    };
+    parts.into_iter().flat_map(of_part).filter(|it| !it.texts.is_empty()).collect()
+}
+
+/// The keys with a number that `part` of `question` may name: one for each of its numbers that may be part of a key.
+fn numbered_keys(
+    part: &str,
+    question: &str,
+    names: &[String],
+    language: Option<NaturalLanguage>,
+) -> Vec<PossibleKey> {
+    let words = key_words(part, &[WholeSubject::read(part, language)]);
+    let places = tokens(part);
+    let tokens: Vec<String> =
+        places.iter().map(|(start, end)| part[*start..*end].to_lowercase()).collect();
+    let is_mark = |it: &str| list_has(NUMBER_WORDS, it) || is_table_name(it, names, language);
+    let says = |n: usize| {
+        let it = tokens[n].as_str();
+        !(is_mark(it) || is_function(it, language) || it.parse::<i64>().is_ok())
+    };
+    let of_number = |n: usize| {
+        let number: i64 = tokens[n].parse().ok()?;
+        let before = part[..places[n].0].trim_end();
+        let is_behind_mark = n > 0 && is_mark(&tokens[n - 1]);
+        let is_marked = is_behind_mark || tokens.len() == 1 || before.ends_with(['#', '№']);
+        let is_apart = !is_marked && before.ends_with([',', ';', ':', '.', '?', '!', '…']);
+        let end = n - usize::from(is_behind_mark);
+        let has_of = tokens.get(n + 1).is_some_and(|it| list_has(OF, it));
+        let has_article = tokens.get(n + 2).is_some_and(|it| is_function(it, language));
+        let is_beside = |it: &KeyWords<'_>| {
+            let is_before = !is_apart && it.last + 1 == end && says(it.last);
+            let is_start = it.first == n + 2 || has_article && it.first == n + 3;
+            is_before || has_of && is_start
+        };
+        let mut texts: Vec<KeyWords<'_>> = words.iter().copied().filter(is_beside).collect();
+        if texts.is_empty() && is_marked {
+            texts = words.iter().copied().filter(|it| (it.first..=it.last).any(says)).collect();
+            // "Compare otter 1 and 2."
+            if texts.is_empty() {
+                texts = key_words(question, &subjects(question));
+            }
+        }
+        Some(PossibleKey { texts: as_written(&texts), number: Some(number) })
+    };
+    (0..tokens.len()).filter_map(of_number).collect()
+}
+
+/// Whether `word` is what a table is called, of which `names` are the names.
+fn is_table_name(word: &str, names: &[String], language: Option<NaturalLanguage>) -> bool {
+    let terms = compared_words(word);
+    let subject = WholeSubject { terms, others: Vec::new(), words: String::new(), language };
+    names.iter().any(|name| subject.is_table(name))
+}
+
+/// Words of a text that may be a key, with the numbers of the first and of the last of its tokens.
+#[derive(Clone, Copy)]
+struct KeyWords<'a> {
+    words: &'a str,
+    first: usize,
+    last: usize,
+}
+
+/// The words of `text` that may be a key, with a term of one of `subjects` each.
+fn key_words<'a>(text: &'a str, subjects: &[WholeSubject]) -> Vec<KeyWords<'a>> {
+    let tokens = tokens(text);
+    let mut keys = Vec::new();
+    for (first, (start, _)) in tokens.iter().enumerate() {
+        for (last, (_, end)) in tokens.iter().enumerate().skip(first).take(MOST_WORDS_OF_KEY) {
+            let key = &text[*start..*end];
+            let words = compared_words(key);
+            let is_said = |it: &WholeSubject| it.terms.iter().any(|term| words.contains(term));
+            if key.contains(char::is_alphabetic) && subjects.iter().any(is_said) {
+                keys.push(KeyWords { words: key, first, last });
+            }
+        }
+    }
+    keys
+}
+
+/// These words as they are written and in small letters, each once.
+fn as_written(words: &[KeyWords<'_>]) -> Vec<String> {
+    let both = |it: &KeyWords<'_>| [it.words.to_owned(), it.words.to_lowercase()];
+    let mut keys: Vec<String> = words.iter().flat_map(both).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    keys
 }
 
 /// The words of `text` between white space, without the punctuation around them, by their places.
 fn tokens(text: &str) -> Vec<(usize, usize)> {
-    let opens = ['"', '\'', '(', '«', '„', '“', '‘', '`', '[', '¿', '¡', '#'];
+    let opens = ['"', '\'', '(', '«', '„', '“', '‘', '`', '[', '¿', '¡', '#', '№'];
     let closes = ['"', '\'', ')', '»', '”', '’', '`', ']', '.', ',', ';', ':', '?', '!', '…'];
     let place = |token: &str| {
         let rest = token.trim_start_matches(opens);

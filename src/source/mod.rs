@@ -326,7 +326,9 @@ impl Leaf {
     }
 }
 
-fn span_of(passage: &Passage) -> ChunkSpan {
+/// Where a chunk stands.
+#[must_use]
+pub fn span_of(passage: &Passage) -> ChunkSpan {
     ChunkSpan {
         pipeline: passage.pipeline.clone(),
         shard: passage.shard.clone(),

@@ -296,6 +296,22 @@ fn from_the_root_down_an_unlimited_beam_finds_the_nearest_of_all_levels() {
         found(1)
     );
     assert_eq!(count(&mut client, &narrow), 0);
+    // What is read for the whole lies on one way down: of any two summaries, one covers what the other does.
+    let on_one_way = r#"
+        WITH read AS MATERIALIZED (
+            SELECT q, c.number, c.content
+            FROM unnest(ARRAY['Overview of the mills', 'Summarise what the reports say of bread.']) AS q,
+                 rag_context(q, 'report', options => '{"retrieve": {"tree_beam": 1}}') AS c
+            WHERE c.chunk_id IS NULL)
+        SELECT count(*) FILTER (WHERE NOT EXISTS (
+                   SELECT FROM report_rag_chunks_tree AS t
+                   JOIN report_rag_chunks_tree AS u ON t.leaves @> u.leaves OR u.leaves @> t.leaves
+                   WHERE t.content = one.content AND u.content = other.content)),
+               count(*)
+        FROM read AS one JOIN read AS other ON other.q = one.q AND other.number > one.number"#;
+    let row = client.query_one(on_one_way, &[]).unwrap();
+    let (apart, pairs): (i64, i64) = (row.get(0), row.get(1));
+    assert!(apart == 0 && pairs > 0, "{apart} of {pairs} pairs");
 }
 
 #[test]

@@ -121,6 +121,13 @@ fn a_row_is_named_by_its_key_or_its_title() {
     };
     let reports = [of_report(1, "7"), of_report(2, "8")];
     assert_eq!(place_of("Summarise report 8.", &reports), SubjectPlace::Row(1));
+    let parts = [
+        of_report(1, r#"{"no": 1, "book": "otter"}"#),
+        of_report(2, r#"{"no": 2, "book": "otter"}"#),
+    ];
+    let compared = subjects("Compare otter 1 with otter 2.");
+    let rows = compared.iter().map(|it| place(it, &parts, &[], &|_| false));
+    assert_eq!(rows.collect::<Vec<_>>(), [SubjectPlace::Row(0), SubjectPlace::Row(1)]);
     // A heading of many rows is meant in each.
     let contracts: Vec<Source> = ["a", "b", "c", "d"]
         .into_iter()
@@ -151,6 +158,28 @@ fn a_summary_is_quoted_in_its_order() {
     let of_all = summary(9, 2, &[(&other, "The mill grinds wheat by day.")]);
     assert_eq!(of_everything(&[of_all, first.clone()]).len(), 1);
     assert!(of_everything(rest).is_empty());
+}
+
+#[test]
+fn a_quote_is_of_its_own_row() {
+    let text = "Mills grind wheat by day. Rye is ground at night.";
+    let (own, other) = (chunk("a", 0, "Mills", text), chunk("b", 0, "Mills", text));
+    let Source::Summary(of_own) = summary(7, 1, &[(&own, "Rye is ground at night.")]) else {
+        panic!("a summary is none");
+    };
+    let sentence_in = |source: Source| {
+        let quote = of_summary(&of_own, MOST_SENTENCES).remove(0);
+        quote.sentence_in(&source.originals()[0]).map(|it| it.chars)
+    };
+    assert_eq!(sentence_in(Source::Chunk(own.clone())), Some(26..49));
+    assert_eq!(sentence_in(Source::Chunk(other)), None);
+    // A larger chunk of the row has it at another place, and one that is cut has it not.
+    let with_more = |start_char, content: &str| {
+        Source::Chunk(Passage { start_char, content: content.to_owned(), ..own.clone() })
+    };
+    assert_eq!(sentence_in(with_more(26, "Rye is ground at night.")), Some(0..23));
+    assert_eq!(sentence_in(with_more(0, "Mills grind wheat by day.")), None);
+    assert_eq!(sentence_in(with_more(30, "is ground at night.")), None);
 }
 
 #[test]

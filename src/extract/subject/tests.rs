@@ -111,6 +111,47 @@ fn a_key_is_looked_up_as_it_is_written() {
 }
 
 #[test]
+fn a_number_belongs_to_the_text_beside_it() {
+    let names = ["part".to_owned()];
+    let keys = |question: &str| possible_composite_keys(question, &names, true);
+    for question in [
+        "Summarise otter in 2 sentences.",
+        "Summarise otter, 2 sentences.",
+        "Summarise what happened to the otter in 1990.",
+        "Summarise otter.",
+        "",
+    ] {
+        assert!(keys(question).is_empty(), "{question}");
+    }
+    let check = |question: &str, expected: &[(&str, i64)]| {
+        let found = keys(question);
+        let numbers: Vec<Option<i64>> = found.iter().map(|it| it.number).collect();
+        let expected_numbers: Vec<Option<i64>> = expected.iter().map(|it| Some(it.1)).collect();
+        assert_eq!(numbers, expected_numbers, "{question}");
+        for (key, (text, _)) in found.iter().zip(expected) {
+            assert!(key.texts.iter().any(|it| it == text), "{question}: {key:?}");
+            let mut others = ["otter", "heron", "Ghent"].iter().filter(|it| *it != text);
+            assert!(others.all(|it| !key.texts.iter().any(|has| has == it)), "{question}");
+        }
+    };
+    check("Summarise otter 2.", &[("otter", 2)]);
+    check("Summarise otter 2 in 3 sentences.", &[("otter", 2)]);
+    check("Summarise otter #2.", &[("otter", 2)]);
+    check("Summarise heron no. 2.", &[("heron", 2)]);
+    check("Summarise part 1 of the otter.", &[("otter", 1)]);
+    check("Summarise 1 of the otter.", &[("otter", 1)]);
+    check("Fasse Nr. 3 aus otter zusammen.", &[("otter", 3)]);
+    check("Summarise number 2 of Ghent, from 1990 (v2.1).", &[("Ghent", 2)]);
+    check("Summarise otter 1 and heron number 2.", &[("otter", 1), ("heron", 2)]);
+    check("Compare otter 1 with heron 2.", &[("otter", 1), ("heron", 2)]);
+    check("Compare otter 1 and 2.", &[("otter", 1), ("otter", 2)]);
+    let texts = possible_composite_keys("Compare otter north with heron south.", &names, false);
+    let has = |key: &PossibleKey, text: &str| key.texts.iter().any(|it| it == text);
+    assert!(has(&texts[0], "otter") && has(&texts[0], "north") && !has(&texts[0], "heron"));
+    assert!(has(&texts[1], "heron") && has(&texts[1], "south") && !has(&texts[1], "north"));
+}
+
+#[test]
 fn sentences_speak_of_a_subject_with_all_of_its_words() {
     let subject = one("Summarise the rules on parental leave.");
     assert!(subject.is_in("Parental leaves last a year.") && !subject.is_in("Leave lasts a week."));

@@ -231,7 +231,27 @@ CALL rag_run('part');
 SELECT content FROM rag_summary('{"no": 1, "book": "a"}', 'part');
 SELECT content FROM rag_summary('{"book": "a", "no": "1"}', 'part');
 SELECT count(*) FROM rag_summary('{"no": 2, "book": "a"}', 'part');
+-- What stands for rows of one chunk is quoted, and the question is embedded once, whatever its vector is compared with.
+SELECT told('What is this all about?', 'part') AS told,
+       (SELECT count(*) FROM rag_explain('What is this all about?', 'part') WHERE stage = 'embed') AS embedded;
 SELECT fails(format('SELECT * FROM rag_summary(%L, %L)', key, 'part')) FROM unnest(ARRAY['1', '{"no": 1}', '{"no": 1, "book": "a", "page": 3}', '{"no": 1, "book": null}', '{"no": "one", "book": "a"}']) WITH ORDINALITY AS k (key, n) ORDER BY n;
+-- A question names such a row by all columns of its key, and its citations have the key as results show it.
+INSERT INTO part VALUES ('otter', 1, 'Storms come from the west in March. Floods follow in the month of April.'),
+                        ('otter', 2, 'Herring is caught at the new moon. Nets are mended in winter.'),
+                        ('heron', 2, 'Debts of the millers are paid in autumn. Rye is paid in kind.');
+CALL rag_run('part');
+SELECT q AS question, told(q, 'part') AS told,
+       (SELECT string_agg(DISTINCT c ->> 'source_key', ', ') FROM jsonb_array_elements(a.citations) AS c) AS cited,
+       (SELECT string_agg(c ->> 'title', ', ') FROM jsonb_array_elements(a.context) AS c WHERE c ? 'summary_id') AS summaries
+FROM unnest(ARRAY['Summarise otter 2.', 'Summarise part 1 of the otter.', 'Summarise heron number 2.']) WITH ORDINALITY AS u (q, no),
+     rag_answer_details(q, 'part') AS a
+ORDER BY no;
+-- Of two rows that are compared, the text and the number of a key are of one.
+INSERT INTO part VALUES ('heron', 1, 'Frost is late on the hills. Sheep are shorn in May.');
+CALL rag_run('part');
+SELECT string_agg(c ->> 'title', ', ' ORDER BY c ->> 'title') AS summaries
+FROM rag_answer_details('Compare otter 1 with heron 2.', 'part') AS a, jsonb_array_elements(a.context) AS c
+WHERE c ? 'summary_id';
 
 -- A key is looked up as it is given, neither cut off nor rounded.
 CREATE TABLE lot (code varchar(3) PRIMARY KEY, body text);

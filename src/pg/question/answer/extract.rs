@@ -70,12 +70,13 @@ pub fn quoted(
         readings.iter().enumerate().flat_map(originals_of).collect();
     let passages: Vec<ExtractPassage<'_>> =
         originals.iter().map(|it| passage(it, readings)).collect();
-    let sentence = |WholeQuote { source, sentence }: &WholeQuote| {
-        let reading = readings.iter().position(|it| it.source.id() == *source)?;
-        let has_it =
-            |it: &LedOriginal<'_>| it.reading == reading && has(it.original.text, sentence);
-        let leaf = originals.iter().position(has_it)?;
-        Some(QuotedSentence { leaf, ..sentence.clone() })
+    let sentence = |quote: &WholeQuote| {
+        // A source that is left out or cut may stand in another one, as a summary of one chunk does in that.
+        let reading = readings.iter().position(|it| it.source.id() == quote.source);
+        let is_read = |it: &LedOriginal<'_>| reading.is_none_or(|reading| it.reading == reading);
+        originals.iter().enumerate().filter(|(_, it)| is_read(it)).find_map(|(leaf, it)| {
+            Some(QuotedSentence { leaf, ..quote.sentence_in(&it.original)? })
+        })
     };
     let of_paragraph =
         |quotes: &Vec<WholeQuote>| quotes.iter().filter_map(sentence).collect::<Vec<_>>();
@@ -88,12 +89,6 @@ pub fn quoted(
     trace::rows(citations.len());
     trace::remark(|| "the whole is asked for, no threshold".to_owned());
     Some(in_gist(text, citations, readings.to_vec()))
-}
-
-/// Whether `text` has a sentence where that stands.
-fn has(text: &str, sentence: &QuotedSentence) -> bool {
-    let (start, length) = (sentence.chars.start as usize, sentence.chars.len());
-    text.chars().skip(start).take(length).eq(sentence.text.chars())
 }
 
 /// The sentences that stand for what was read, whatever is asked: a paragraph for each of `groups` of the readings.

@@ -170,7 +170,7 @@ fn last_call(
     times.asked = Instant::now();
     withhold(&request);
     if let Some(remembered) = cache::recalled(context.caching, &request) {
-        withhold_found(&request.provider, &remembered);
+        withhold_found(&request.provider, Ok(&remembered));
         let draft = call.finish(Ok(said(remembered)), "", 0)?;
         return checked(question, draft, &writing, &times, models).map(StreamState::known);
     }
@@ -402,8 +402,8 @@ impl StreamedAnswer {
     /// The answer, once all of it is there.
     fn end(self, reply: Result<Generated>) -> Result<Answer> {
         let took = self.note_call("in pieces", self.used)?;
+        withhold_found(&self.request.provider, reply.as_ref());
         if let Ok(generated) = &reply {
-            withhold_found(&self.request.provider, generated);
             cache::remember(self.context.caching, &self.request, generated);
         }
         let took_ms = took.as_millis() as u64;

@@ -154,10 +154,17 @@ impl Search {
         subjects(query).iter().all(is_all)
     }
 
+    /// The vector of `query`, which the search for its chunks has made, as a rule.
     fn question_vector(&self, query: &str) -> Result<Vector> {
+        let text = query.to_owned();
+        if let Some(vector) = self.embedded.borrow_mut().get(&text) {
+            return Ok(vector.clone());
+        }
         let mut embedding = Embedding::with_model(Some(&self.pipeline().model), self.context)?;
-        let vector = embedding.embed(&[query.to_owned()], EmbeddingKind::Query)?.pop();
-        Ok(Vector(vector.unwrap_or_default()))
+        let vector = embedding.embed(std::slice::from_ref(&text), EmbeddingKind::Query)?.pop();
+        let vector = Vector(vector.unwrap_or_default());
+        self.embedded.borrow_mut().put(text, vector.clone());
+        Ok(vector)
     }
 
     /// Summaries as answers cite them; the first `of_named` are of rows that the question names by their keys.

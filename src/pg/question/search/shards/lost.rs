@@ -132,7 +132,7 @@ mod tests {
     #[pg_extern]
     fn a_connection_that_is_lost_is_a_loss() {
         let raise = RAISE.replace("UX007", "08006");
-        let lost = attempt(|| sql::execute(&raise, &[]).map(drop)).err().expect("a loss");
+        let lost = attempt(|| sql::execute(&raise, &[]).map(drop)).expect_err("a loss");
         assert_eq!((&*lost.sqlstate, &*lost.message), ("08006", "not on Sundays"));
         assert_eq!(lost.detail.as_deref(), Some("It is Sunday."));
         assert!(lost.ends_transaction());
