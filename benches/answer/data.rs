@@ -2,9 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::Value;
+
+use crate::invocation::data_folder;
 
 /// Which questions of a set are read.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -35,7 +37,7 @@ pub const SAMPLE: &str = "squad_train_sample";
 pub const WHOLE: [&str; 2] = ["handbooks", "manuals"];
 
 /// The sets of which half of the documents are kept, with all questions about them.
-pub const HALVED: [&str; 1] = ["forms"];
+pub const HALVED: [&str; 2] = ["forms", "tables"];
 
 /// A passage with its title.
 pub struct Source {
@@ -68,11 +70,7 @@ pub struct Set {
 impl Set {
     /// Reads at most `most` questions of a set; `None` where it is not there.
     pub fn read(name: &str, half: Half, most: usize) -> Option<Set> {
-        let root = std::env::var_os("PG_RAG_DATA").map_or_else(
-            || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data"),
-            PathBuf::from,
-        );
-        let folder = root.join(name);
+        let folder = data_folder().join(name);
         if !folder.is_dir() {
             return None;
         }

@@ -7,8 +7,8 @@ use pg_rag::extract::Extract;
 use crate::data::Set;
 use crate::outcomes::{Outcomes, plain};
 
-/// The set whose ids begin with the form of the text and its language: "chat-de-1-q03".
-pub const FORMS: &str = "forms";
+/// The sets whose ids begin with the form of the text and its language: "chat-de-1-q03".
+pub const SETS: [&str; 2] = ["forms", "tables"];
 
 /// Prints the answers to all questions of `set`, and then what became of them, form by form and language by language.
 pub fn print(set: &Set, answers: &[Extract]) {

@@ -15,7 +15,7 @@
 //!
 //! Half of the questions, told by a hash of their id, and those of articles that the reader was trained on, are left
 //! out unless `--all` says
-//! otherwise: `cargo bench --bench fit` fits constants to them. Of the set `forms`, half of the documents are left out, and the
+//! otherwise: `cargo bench --bench fit` fits constants to them. Of the sets `forms` and `tables`, half of the documents are left out, and the
 //! answers are printed and counted by form and by language (`make bench-forms`). Vectors are kept beside the folder of models,
 //! so that the next run takes seconds.
 //!
@@ -35,6 +35,8 @@ mod data;
 mod embedder;
 mod figures;
 mod forms;
+#[path = "../support/invocation.rs"]
+mod invocation;
 mod manual;
 mod manuals;
 mod outcomes;
@@ -46,10 +48,10 @@ mod search;
 
 use std::path::{Path, PathBuf};
 
+use invocation::settings_or_exit;
 use lexopt::prelude::*;
 use manual::Manual;
 use pg_rag::extract::ExtractOptions;
-use ragd::Installed;
 
 /// What to measure.
 pub struct Settings {
@@ -68,15 +70,8 @@ pub struct Settings {
 }
 
 fn main() {
-    let settings = match Settings::parse() {
-        Ok(settings) => settings,
-        Err(error) => {
-            eprintln!("{error}");
-            std::process::exit(2);
-        }
-    };
-    let Some(installed) = Installed::to_measure() else { return };
-    let ragd = installed.start();
+    let settings = settings_or_exit(Settings::parse(), None);
+    let Some((installed, ragd)) = embedder::start_to_measure() else { return };
     if settings.manual.is_some() || settings.manuals.is_some() {
         let mut embedder = embedder::Remembering::new(&ragd, installed.model(&settings.file));
         let path = installed.model(&settings.file).path;
@@ -111,7 +106,7 @@ fn main() {
         figures::adversarial(&asked, &ask::adversarial(&set, &settings, &mut embedder));
         figures::curve(&asked);
         figures::calibration(&asked);
-        if name == forms::FORMS {
+        if forms::SETS.contains(&name.as_str()) {
             forms::print(&set, &ask::answers(&set, &settings, &mut embedder));
         }
         figures::cost(&ask::timed(&set, &settings, &mut embedder));

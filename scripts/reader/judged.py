@@ -1,4 +1,4 @@
-"""Looks after the judged sets that lie beside this file: handbooks/ and forms/.
+"""Looks after the judged sets that lie beside this file: handbooks/, forms/ and tables/.
 
     judged.py check FOLDER...    whether each answer stands where its question says; prints what is in each set
     judged.py place FOLDER       after a text was changed: says anew where evidence and answers stand
@@ -9,7 +9,7 @@ document) and text, and `begins` where that begins the document. queries.jsonl h
 `answers` and `evidence`, each a part of the passage with its place in characters; or, where the passage does not
 answer it, `answerable` and `paragraph`. qrels.tsv says which passage answers.
 
-An id of forms/ begins with form, language and number: chat-de-1#1 is a passage, chat-de-1-q03 a question.
+An id of forms/ and tables/ begins with form, language and number: chat-de-1#1 is a passage, chat-de-1-q03 a question.
 """
 
 import json
@@ -20,7 +20,7 @@ from pathlib import Path
 
 # Of languages with a script of their own, what their texts have to hold.
 SCRIPTS = {"ru": "[а-яё]", "zh": "[一-鿿]", "ja": "[ぁ-ヿ]", "ar": "[ء-ي]"}
-LATIN = {"en", "de", "fr", "es", "it", "pl", "tr"}
+LATIN = {"en", "de", "fr", "es", "it", "nl", "pl", "tr"}
 
 OF_FORMS = re.compile(r"(?P<form>[a-z]+)-(?P<language>[a-z]{2})-\d+(?:#\d+|-q\d+)")
 
