@@ -21,6 +21,7 @@ use super::form::FormedAnswer;
 use super::json_text::{JsonScalar, scalars};
 use super::numbering::{SourceNumbers, TextAroundMarkers, written};
 use super::own_knowledge::NUMBER;
+use crate::chunk::HEADING_SEPARATOR;
 use crate::text::line::single_line;
 use crate::text::marker::{Marker, code, markers};
 
@@ -229,7 +230,7 @@ impl<'a> StyledText<'a> {
 /// name says both.
 fn named(shown: &Shown) -> String {
     let (label, place) = (plain(&shown.label), plain(&shown.place));
-    let top = place.split(" > ").next().unwrap_or_default();
+    let top = place.split(HEADING_SEPARATOR).next().unwrap_or_default();
     match (label.is_empty(), place.is_empty()) {
         _ if top == label => place,
         (true, _) => place,

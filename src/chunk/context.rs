@@ -4,6 +4,7 @@
 //! said so, in which connection. That is put before the text of the chunk when it is embedded and
 //! when its words are indexed. The chunk stays what it is.
 
+use super::HEADING_SEPARATOR;
 use crate::text::format::TextFormat;
 use crate::text::line::{LineKind, lines, single_line};
 
@@ -23,7 +24,7 @@ pub fn context(title: Option<&str>, heading: Option<&str>) -> Option<String> {
         (Some(title), Some(heading)) if is_first(&title, &heading) => vec![heading],
         (title, heading) => title.into_iter().chain(heading).collect(),
     };
-    (!parts.is_empty()).then(|| shortened(parts.join(" > ")))
+    (!parts.is_empty()).then(|| shortened(parts.join(HEADING_SEPARATOR)))
 }
 
 /// The title of a text that names none otherwise: its first heading, if it is Markdown. A first comment of a program
@@ -50,7 +51,7 @@ pub fn in_context(context: Option<&str>, line: Option<&str>, content: &str) -> S
 /// Whether the path `heading` begins with `title`.
 fn is_first(title: &str, heading: &str) -> bool {
     let rest = heading.strip_prefix(title);
-    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(" > "))
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(HEADING_SEPARATOR))
 }
 
 /// `line`, cut to [`LONGEST`] between words; the end of a path says most.

@@ -48,6 +48,9 @@ use crate::text::character_counter::CharacterCounter;
 use packing::{PackedChunk, Packer};
 use token_index::TokenIndex;
 
+/// What stands between the headings of a path, and between the title of a document and that path.
+pub const HEADING_SEPARATOR: &str = " > ";
+
 /// One piece of a document, small enough for a model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Chunk {
@@ -59,7 +62,7 @@ pub struct Chunk {
     pub end_char: u32,
     /// Tokens as the model sees them, special tokens included.
     pub token_count: u32,
-    /// Path of the headings the chunk stands under, outermost first, joined by " > ".
+    /// Path of the headings the chunk stands under, outermost first, with a [`HEADING_SEPARATOR`] between two.
     pub heading: Option<String>,
     /// First character, and one past the last, of the larger chunk it is a part of.
     pub parent: Option<(u32, u32)>,

@@ -5,6 +5,8 @@
 //! with a word, so "1999" does not hold "99"; beside letters of scripts that put no spaces between words,
 //! any place will do.
 
+use crate::text::script::{is_han, is_kana, is_southeast_asian};
+
 /// Whether `text` holds one of `answers`.
 pub fn holds_any(text: &str, answers: &[String]) -> bool {
     let text = normalized(text);
@@ -51,9 +53,7 @@ fn is_punctuation(c: char) -> bool {
 
 /// Whether `c` belongs to a script that puts no spaces between words.
 pub(super) fn is_without_spaces(c: char) -> bool {
-    matches!(c, '\u{e00}'..='\u{eff}' | '\u{1000}'..='\u{109f}' | '\u{1780}'..='\u{17ff}'
-        | '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}'
-        | '\u{20000}'..='\u{3ffff}')
+    is_southeast_asian(c) || is_kana(c) || is_han(c)
 }
 
 #[cfg(test)]

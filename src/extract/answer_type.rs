@@ -9,6 +9,7 @@
 //! expected, so a question in a language without question words here is answered by wording and meaning
 //! alone. Scripts without capitals have no names that can be told.
 
+use crate::text::word_list::list_has;
 use crate::text::words::Word;
 
 /// The kind of answer that fits.
@@ -85,7 +86,7 @@ pub(crate) fn is_number_or_time(word: &Word) -> bool {
 
 /// Whether `word` stands for a version.
 pub(super) fn is_version(word: &Word) -> bool {
-    VERSIONS.split(' ').any(|it| it == word.folded)
+    list_has(VERSIONS, &word.folded)
 }
 
 fn is_one_of(list: &[&str], word: &Word) -> bool {
@@ -99,6 +100,8 @@ const VERSIONS: &str = "version versions versión versiones versione versioni ve
 /// Phrases are words with a space between; of Chinese, Japanese and Thai, characters. Of a word before an asterisk, the
 /// beginning is enough, as Korean writes particles and verbs behind it. One behind a caret asks only where it begins the
 /// question: elsewhere "when" joins clauses.
+///
+/// A word that asks for anything, such as "what" and "why", is in none of them: `text::function_word` has all words that ask.
 #[rustfmt::skip]
 const PHRASES: &[(AnswerType, &[&str])] = &[
     // How long something lasts, and how many days or a date, where a phrase for a time is part of it.

@@ -10,6 +10,7 @@ use super::choice::ChosenUnit;
 use super::identifier::has_word;
 use crate::text::language::NaturalLanguage;
 use crate::text::phrase::Phrases;
+use crate::text::word_list::list_has;
 use crate::text::words::Word;
 
 /// What a sentence takes up of those before it.
@@ -110,7 +111,7 @@ fn stands_for_name(candidates: &Candidates, content: &str, index: usize) -> bool
 /// Whether it is someone or something that is asked for, and nothing else is named that a pronoun could stand for: to
 /// "Which process holds the model?", "It holds the model" is no answer.
 fn asks_for_subject(question: &ParsedQuestion) -> bool {
-    let asks = |word: &Word| ASKING_FOR_SUBJECTS.split(' ').any(|it| it == word.folded);
+    let asks = |word: &Word| list_has(ASKING_FOR_SUBJECTS, &word.folded);
     question.words.first().is_some_and(asks)
         && !question.terms.iter().any(|it| it.is_name || it.is_number)
 }

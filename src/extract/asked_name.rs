@@ -10,6 +10,7 @@
 use super::ExtractPassage;
 use super::candidates::UnitCandidate;
 use super::identifier::{LackedName, has_word, identifiers};
+use crate::text::word_list::list_has;
 use crate::text::words::Word;
 
 /// Notes of all candidates for a question of the words `question` whether they lack the name that it asks for.
@@ -43,7 +44,7 @@ fn has_new_name(candidate: &UnitCandidate, passages: &[ExtractPassage], asked: &
 
 /// Whether the question asks which option, command or the like something is.
 fn asks_for_name(words: &[Word], text: &str) -> bool {
-    let is_of = |list: &str, word: &Word| list.split_ascii_whitespace().any(|it| it == word.folded);
+    let is_of = |list: &str, word: &Word| list_has(list, &word.folded);
     words.windows(2).any(|pair| is_of(WHICH, &pair[0]) && is_of(NAMED, &pair[1]))
         || PHRASES.iter().any(|it| text.contains(it))
 }

@@ -15,6 +15,7 @@ use super::reference::is_reference;
 use super::unit::Unit;
 use crate::text::language::NaturalLanguage;
 use crate::text::phrase::Phrases;
+use crate::text::word_list::list_has;
 use crate::text::words::Word;
 
 /// Whether `question`, which asks for something of a kind or for words, has no use for an example.
@@ -24,9 +25,8 @@ pub(super) fn is_told_by_words(
     asked: AnswerType,
     wants_words: bool,
 ) -> bool {
-    let names_code =
-        words.iter().any(|word| CODE.split_ascii_whitespace().any(|it| it == word.folded))
-            || UNSPACED_CODE.iter().any(|it| text.contains(it));
+    let names_code = words.iter().any(|word| list_has(CODE, &word.folded))
+        || UNSPACED_CODE.iter().any(|it| text.contains(it));
     let is_of_kind = matches!(asked, AnswerType::Time | AnswerType::Number);
     (wants_words || is_of_kind) && !names_code
 }
@@ -34,7 +34,7 @@ pub(super) fn is_told_by_words(
 /// Whether the question, which has `words`, asks what happens or what something does with something: code shows how to have it
 /// done, which who asks "What do I do" wants to see.
 pub(super) fn asks_what_is_done(words: &[Word], text: &str) -> bool {
-    let is_of = |list: &str, word: &Word| list.split(' ').any(|it| it == word.folded);
+    let is_of = |list: &str, word: &Word| list_has(list, &word.folded);
     let asks = match words {
         [what, does, who, rest @ ..] => {
             what.folded == "what"

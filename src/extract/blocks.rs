@@ -18,6 +18,7 @@ use super::directive::is_directive;
 use super::plain_table::with_tables;
 use super::quotation::{compares, depth};
 use crate::text::line::line_ranges;
+use crate::text::marker::looks_like_fence;
 use crate::text::preamble::Preamble;
 
 /// What a stretch of lines is.
@@ -76,8 +77,7 @@ pub(super) fn blocks(content: &str) -> Vec<TextBlock> {
 /// last one begins code that was cut, too.
 fn begins_in_code(content: &str) -> bool {
     let lines: Vec<&str> = line_ranges(content).map(|line| content[line].trim()).collect();
-    let is_fence = |line: &&str| line.starts_with("```") || line.starts_with("~~~");
-    let fences: Vec<usize> = (0..lines.len()).filter(|at| is_fence(&lines[*at])).collect();
+    let fences: Vec<usize> = (0..lines.len()).filter(|at| looks_like_fence(lines[*at])).collect();
     let (Some(&first), Some(&last)) = (fences.first(), fences.last()) else { return false };
     let is_blank = |at: usize| lines.get(at).is_none_or(|line| line.is_empty());
     let is_bare = lines[first].chars().all(|c| matches!(c, '`' | '~'));
@@ -213,7 +213,7 @@ pub(super) fn classify(content: &str, line: Range<usize>) -> BlockLine {
     let shown = &content[text.clone()];
     if shown.is_empty() || is_directive(shown) {
         BlockLine::Blank
-    } else if shown.starts_with("```") || shown.starts_with("~~~") {
+    } else if looks_like_fence(shown) {
         BlockLine::Fence(language(content, text))
     } else if is_rule(shown) {
         BlockLine::Rule(text)

@@ -25,12 +25,15 @@ use super::unit::Unit;
 use super::units::units;
 use super::when::{tells_date, tells_when};
 use super::{ExtractPassage, asked_name};
+use crate::chunk::HEADING_SEPARATOR;
 use crate::embed::reader::SpanScores;
 use crate::text::capitals::without_capitals;
+use crate::text::function_word::asks_who;
 use crate::text::language::NaturalLanguage;
 use crate::text::other_language::AskedLanguage;
 use crate::text::phrase::Phrases;
 use crate::text::preamble::Preamble;
+use crate::text::word_list::list_has;
 use crate::text::words::{Word, words};
 
 /// A question and its words.
@@ -68,7 +71,7 @@ impl ParsedQuestion {
         let QuestionWords { words, terms, term_of, asks } = QuestionWords::read(text, MOST_WORDS);
         let asked = asked(&words);
         let definiendum = Definiendum::asked(text);
-        let is_of_words = |word: &Word| REASONS_AND_PERSONS.split(' ').any(|it| it == word.folded);
+        let is_of_words = |it: &Word| list_has(REASONS, &it.folded) || asks_who(&it.folded);
         let mut both = words.iter().zip(&asks);
         let first_asking = both.find(|(_, asks)| **asks).map(|(word, _)| word);
         let wants_words = definiendum.is_some()
@@ -135,7 +138,7 @@ impl ParsedQuestion {
         let thing = self.definiendum.as_ref().filter(|_| unit.opens)?;
         let section = unit.section.clone().map(|range| &passage.content[range]);
         let front_matter = Preamble::of(passage.content).title;
-        let above = passage.heading.into_iter().flat_map(|it| it.split(" > "));
+        let above = passage.heading.into_iter().flat_map(|it| it.split(HEADING_SEPARATOR));
         let titles = front_matter.into_iter().chain(above).filter(|_| is_first);
         let heading = section.into_iter().chain(titles).find(|it| thing.is_named_by(it))?;
         let is_answer = Definiendum::asked(heading).map(|_| DefinitionWording::Nameless);
@@ -150,10 +153,9 @@ const LONGEST_ANSWER: usize = 350;
 /// Words of a question that are compared with those of each sentence; more is no question.
 const MOST_WORDS: usize = 2000;
 
-/// Words that ask why or who, of languages that write spaces.
-const REASONS_AND_PERSONS: &str = "why who whom whose warum weshalb wieso wer wen wem wessen pourquoi qui quién quiénes \
-    perché chi porquê quem waarom dlaczego kto neden niçin kim почему зачем кто кого кому кем чому хто γιατί ποιος क्यों \
-    कौन 왜 누구 누가 لماذا";
+/// Words that ask why, of languages that write spaces.
+const REASONS: &str = "why warum weshalb wieso pourquoi perché porquê waarom dlaczego neden niçin почему зачем чому γιατί \
+    क्यों 왜 لماذا";
 
 /// What asks why or who in languages that write no spaces.
 const UNSPACED_REASONS_AND_PERSONS: Phrases = Phrases {

@@ -17,6 +17,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use super::markup::plain;
 use crate::text::function_word::{is_function_character, is_function_word_of};
 use crate::text::language::language;
+use crate::text::word_list::list_has;
 
 /// A thing whose definition is asked for, or that a heading names.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,12 +66,13 @@ impl Definiendum {
         let language = language(sentence);
         let is_function = |word: &str| {
             let is_character = word.chars().all(is_function_character);
-            is_function_word_of(word, language) || is_character || holds(CONTEXT, word)
+            is_function_word_of(word, language) || is_character || list_has(CONTEXT, word)
         };
-        let is_determiner = |word: &&String| holds(ARTICLES, word) || holds(DEMONSTRATIVES, word);
+        let is_determiner =
+            |word: &&String| list_has(ARTICLES, word) || list_has(DEMONSTRATIVES, word);
         let determiners = words.iter().take_while(is_determiner).count();
         let first = words.get(determiners)?;
-        let is_subject = holds(SUBJECTS, &words[0]) || holds(SUBJECTS, first);
+        let is_subject = list_has(SUBJECTS, &words[0]) || list_has(SUBJECTS, first);
         let is_kind = begins_with_kind(&words[determiners..]);
         let is_context = !is_subject && (is_function(first) || is_apart(sentence));
         match is_named {
@@ -87,7 +89,7 @@ impl Definiendum {
         loop {
             if let [article, rest @ ..] = words
                 && !rest.is_empty()
-                && holds(ARTICLES, article)
+                && list_has(ARTICLES, article)
             {
                 words = rest;
             } else if let Some((kind, rest)) = without_kind(words) {
@@ -190,12 +192,8 @@ fn is_number_of(one: &str, other: &str) -> bool {
     let ending = longer.strip_prefix(shorter);
     ending.is_some_and(|ending| {
         let is_long = shorter.chars().count() >= SHORTEST_INFLECTED;
-        ending.is_empty() || is_long && holds(PLURALS, ending)
+        ending.is_empty() || is_long && list_has(PLURALS, ending)
     })
-}
-
-fn holds(list: &str, word: &str) -> bool {
-    list.split_ascii_whitespace().any(|it| it == word)
 }
 
 /// Words of a question or a heading that are looked at; names are shorter.

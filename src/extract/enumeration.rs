@@ -17,7 +17,10 @@ use super::part::PartKind;
 use super::terms::{compared, term_credit};
 use super::title::clause_title;
 use super::unit::Unit;
+use crate::chunk::HEADING_SEPARATOR;
+use crate::text::function_word::asks_who;
 use crate::text::sentence::is_question;
+use crate::text::word_list::list_has;
 use crate::text::words::{Word, words};
 
 /// Whether all that carries the question stands above `list`.
@@ -25,7 +28,7 @@ pub(super) fn is_asked_for(terms: &[Word], list: &Unit, source: &ExtractPassage)
     let content = source.content;
     let section = list.section.clone().map(|range| &content[range]);
     let path = source.heading.unwrap_or_default();
-    let nearest = section.or_else(|| path.split(" > ").last()).unwrap_or_default();
+    let nearest = section.or_else(|| path.split(HEADING_SEPARATOR).last()).unwrap_or_default();
     let announced = list.parts.first().and_then(|first| match &first.kind {
         PartKind::Sentence => Some(&content[first.range.clone()]),
         PartKind::Row(columns, _) => columns.clone().map(|range| &content[range]),
@@ -40,8 +43,7 @@ pub(super) fn is_asked_for(terms: &[Word], list: &Unit, source: &ExtractPassage)
     let stands_in = |term: &&Word, words: &[Word]| {
         words.iter().any(|word| term_credit(&term.folded, &word.folded) > 0.0)
     };
-    let is_any =
-        |term: &&Word, list: &str| list.split_ascii_whitespace().any(|it| it == term.folded);
+    let is_any = |term: &Word, list: &str| list_has(list, &term.folded);
     let said = terms.iter().filter(|it| !is_any(it, TELLING) || stands_in(it, &right_above));
     let mut said = said.filter(|it| !is_any(it, ITEMS) || stands_in(it, &right_above));
     let names_list = said.clone().any(|it| stands_in(&it, &right_above));
@@ -59,18 +61,13 @@ pub(super) fn wants_one_item(
     let is_of_kind = matches!(question.asked, AnswerType::Time | AnswerType::Number);
     let mut asking = question.words.iter().zip(&question.asks).filter(|(_, asks)| **asks);
     let first = asking.next().map(|(word, _)| word.folded.as_str());
-    let asks_who =
-        first.is_some_and(|first| PERSONS.split_ascii_whitespace().any(|it| it == first));
+    let wants_person = first.is_some_and(asks_who);
     let is_clause =
         unit.under.clone().is_some_and(|it| clause_title(&source.content[it]).is_some());
     let asks_whether = first.is_none() && is_question(question.text.trim_end());
-    let wants_one = is_of_kind || asks_who || is_clause && asks_whether;
+    let wants_one = is_of_kind || wants_person || is_clause && asks_whether;
     wants_one && !is_asked_for(&question.terms, list, source)
 }
-
-/// Words that ask who.
-const PERSONS: &str = "who whom whose wer wen wem wessen qui quién quiénes chi quem kto kogo kim кто кого кому хто ποιος \
-    कौन 누가 누구";
 
 /// Words that tell to enumerate, and that all is meant.
 const TELLING: &str = "\

@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use super::wording::{AnswerFormat, quoted_sentence};
 use super::{Evidence, ExtractPassage};
-use crate::text::marker::fence;
+use crate::text::code::fence_of_lead;
 use crate::tree::digest::{QuotedSentence, digest, quotable};
 
 /// Most sentences of a group.
@@ -41,7 +41,8 @@ pub fn gist(
         for number in group.clone() {
             interrupt();
             let passage = &passages[number];
-            sentences.extend(quotable(number, own(passage), open_fence(passage), interrupt));
+            let open = fence_of_lead(&passage.content[..passage.lead]);
+            sentences.extend(quotable(number, own(passage), open, interrupt));
         }
         paragraphs.push(digest(sentences, OF_GROUP, interrupt));
     }
@@ -69,12 +70,6 @@ pub fn told(
         evidence.extend(chosen.iter().map(|it| quoted_at(it, &passages[it.leaf])));
     }
     (texts.join("\n\n"), evidence)
-}
-
-/// The fence of code that is open where the text of a passage begins, as far as what it goes on with tells.
-fn open_fence<'a>(passage: &ExtractPassage<'a>) -> Option<&'a str> {
-    let last = passage.content[..passage.lead].lines().last()?;
-    fence(last).map(|_| last)
 }
 
 /// What of a passage can be quoted.

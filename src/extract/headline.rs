@@ -15,10 +15,8 @@ use super::heading_stack::is_marked;
 use super::markup::plain;
 use super::release::{is_release, release_name};
 use super::unit::Unit;
+use crate::chunk::HEADING_SEPARATOR;
 use crate::text::words::words;
-
-/// What parts the headings of a path.
-const PARTING: &str = " > ";
 
 /// Where a heading stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -93,10 +91,10 @@ fn titles(path: &str) -> Vec<Range<usize>> {
     let mut start = 0;
     let title = |title: &str| {
         let range = start..start + title.len();
-        start = range.end + PARTING.len();
+        start = range.end + HEADING_SEPARATOR.len();
         range
     };
-    path.split(PARTING).map(title).collect()
+    path.split(HEADING_SEPARATOR).map(title).collect()
 }
 
 #[cfg(test)]

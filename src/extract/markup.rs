@@ -15,6 +15,8 @@ use pulldown_cmark::{BrokenLink, CowStr, Event, LinkType, Options, Parser, Tag, 
 
 use crate::text::line::single_line;
 use crate::text::marker::markers;
+use crate::text::script::{is_han, is_kana};
+use crate::text::word_list::list_has;
 
 /// What the text is read behind, so that it is a paragraph whatever it begins with.
 const GUARD: &str = "x ";
@@ -47,7 +49,7 @@ pub(super) fn plain(text: &str) -> String {
 /// `text` without the asterisks around what stands between others of Chinese and Japanese. CommonMark tells by spaces and
 /// punctuation where emphasis begins and ends, which these languages have none of there.
 fn without_strong_signs(text: &str) -> Cow<'_, str> {
-    let is_unspaced = |c: char| matches!(c, '\u{3041}'..='\u{30FF}' | '\u{3400}'..='\u{9FFF}');
+    let is_unspaced = |c: char| is_kana(c) || is_han(c);
     let parts: Vec<&str> = text.split("**").collect();
     let are_pairs = parts.len() > 2 && parts.len() % 2 == 1;
     let is_inside = |part: &&str| !part.is_empty() && part.trim() == *part;
@@ -157,10 +159,9 @@ fn without_tag(tag: &str) -> String {
     let inside = tag.trim_start_matches(['<', '/']);
     let end = inside.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(inside.len());
     let name = inside[..end].to_ascii_lowercase();
-    let is_one_of = |names: &str| names.split(' ').any(|it| it == name);
     match () {
-        () if tag.starts_with("<!--") || is_one_of(INLINE_ELEMENTS) => String::new(),
-        () if is_one_of(BLOCK_ELEMENTS) => " ".to_owned(),
+        () if tag.starts_with("<!--") || list_has(INLINE_ELEMENTS, &name) => String::new(),
+        () if list_has(BLOCK_ELEMENTS, &name) => " ".to_owned(),
         () => tag.to_owned(),
     }
 }

@@ -10,17 +10,29 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use crate::text::word_list::list_has;
+
 /// Letters that Hebrew writes before a word without a space, such as "to" and "per".
 const HEBREW_PREFIXES: [char; 7] = ['ב', 'ה', 'ו', 'כ', 'ל', 'מ', 'ש'];
 
 /// Minutes where a number stands before it; elsewhere rather what is least.
 const MINUTES_OR_LEAST: &str = "min";
 
-/// What `word` is short for where `before` stands before it, if it is mostly something else elsewhere: "5 min", but not "min
-/// value". Both are in lower case.
+/// Hours of Croatian where a number stands before it; elsewhere a hundred in Finnish, or what connects a disk.
+const HOURS_OR_HUNDRED: &str = "sata";
+
+/// Numbers of Croatian before hours: half, two, three, four, both.
+const BEFORE_HOURS: &str = "pola dva tri četiri oba";
+
+/// The word for the unit that `word` stands for where `before` stands before it, if it is mostly something else elsewhere:
+/// "5 min", but not "min value". Both are in lower case.
 pub(super) fn counted_unit(word: &str, before: &str) -> Option<&'static str> {
-    let counts = before == "many" || before.ends_with(char::is_numeric);
-    (word == MINUTES_OR_LEAST && counts).then_some("minute")
+    let is_behind_number = before.ends_with(char::is_numeric);
+    match word {
+        MINUTES_OR_LEAST => (is_behind_number || before == "many").then_some("minute"),
+        HOURS_OR_HUNDRED => (is_behind_number || list_has(BEFORE_HOURS, before)).then_some("sati"),
+        _ => None,
+    }
 }
 
 /// Whether `term` and `word`, in lower case, name the same unit. A word of a text may begin with the number: "8h".
@@ -76,7 +88,7 @@ const MEASURES: &[&str] = &[
     "ml milliliter milliliters millilitern millilitre millilitres mililitro mililitros millilitri mililitr mililitrů mililitrów \
      мл миллилитр миллилитра миллилитров мілілітр मिली मिलीलीटर مليلتر מיליליטר מ\"ל מ״ל 밀리리터 ミリリットル 毫升",
     "h hr hrs hour hours std stunde stunden heure heures hora horas uur uren godz godzina godziny godzin hodin hodina \
-     hodiny sata sati óra órát tunti tuntia tund tundi valanda valandos valandų timme timmar hores \
+     hodiny sati óra órát tunti tuntia tund tundi valanda valandos valandų timme timmar hores \
      ч час часа часов часове години година годин сат сата сати ώρα ώρες घंटा घंटे घंटों ساعة ساعات שעה שעות 시간 時間 小时 小時 giờ",
     "min mins minute minutes minuten minuta minuty minuto minutos minuti minuut minutter minutu minut minuuttia minutit \
      minučių dakika perc phút menit мин минута минуты минут минути минуту хвилина хвилини хвилин λεπτό λεπτά मिनट \
@@ -161,6 +173,12 @@ mod tests {
         assert_eq!(counted_unit("min", "many"), Some("minute"));
         assert_eq!(counted_unit("min", "the"), None);
         assert_eq!(counted_unit("max", "5"), None);
+        assert_eq!(counted_unit("sata", "24"), Some("sati"));
+        assert_eq!(counted_unit("sata", "pola"), Some("sati"));
+        for before in ["on", "many", "", "a"] {
+            assert_eq!(counted_unit("sata", before), None, "{before}");
+        }
+        assert!(is_same_measure("sati", "h") && !is_same_measure("sata", "h"));
     }
 
     #[test]

@@ -14,6 +14,7 @@ use super::candidates::ParsedQuestion;
 use super::terms::{QuestionWords, compared, term_credit};
 use crate::text::language::NaturalLanguage;
 use crate::text::phrase::Phrases;
+use crate::text::word_list::list_has;
 use crate::text::words::{Word, words};
 
 /// Log odds that are taken from the confidence where question and best piece are at odds.
@@ -66,7 +67,7 @@ pub(super) fn denies(text: &[Word]) -> bool {
 /// Whether a word of a piece denies or rules out something, in whatever language.
 fn is_denial(word: &Word) -> bool {
     let word = word.folded.as_str();
-    DENIALS.split_ascii_whitespace().any(|it| it == word)
+    list_has(DENIALS, word)
         || word.ends_with("n't")
         || word.ends_with("n’t")
         || word.starts_with("n'")

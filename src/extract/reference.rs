@@ -9,6 +9,7 @@
 //! page "describes", and a program does other things.
 
 use super::part::PartKind;
+use crate::text::word_list::list_has;
 use crate::text::words::{Word, each_word, words};
 
 /// Endings of the names of files that hold text for readers.
@@ -84,8 +85,7 @@ const UNSPACED_WHERE: [&str; 6] = ["哪里", "哪裡", "哪儿", "何处", "ど�
 
 /// Whether a question, which has `words`, asks where: what says where something is said answers it.
 pub(super) fn asks_where(words: &[Word], text: &str) -> bool {
-    words.iter().any(|word| WHERE.split(' ').any(|it| it == word.folded))
-        || UNSPACED_WHERE.iter().any(|it| text.contains(it))
+    words.iter().any(|word| is_of(WHERE, word)) || UNSPACED_WHERE.iter().any(|it| text.contains(it))
 }
 
 /// Whether `text`, of a piece of `kind`, says of something nothing but where it is said.
@@ -218,7 +218,7 @@ fn is_beside_name(c: char) -> bool {
 }
 
 fn is_of(list: &str, word: &Word) -> bool {
-    list.split_ascii_whitespace().any(|it| it == word.folded)
+    list_has(list, &word.folded)
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ use super::answer_type::{is_time, is_version};
 use super::blocks::{BlockKind, TextBlock};
 use super::fact_lines::lines;
 use super::when::is_date;
+use crate::text::word_list::list_has;
 use crate::text::words::{Word, words};
 
 /// Words of the longest name of a product, and bytes of the longest line.
@@ -106,13 +107,13 @@ fn dated_release(line: &str) -> Option<bool> {
 fn parts(heading: &[Word]) -> Option<(&[Word], &[Word])> {
     let tells = |it: &Word| it.is_number || is_time(it);
     let (named, said) = heading.split_at(heading.iter().position(tells)?);
-    said.iter().all(|it| tells(it) || is_one_of(BESIDE, &it.folded)).then_some((named, said))
+    said.iter().all(|it| tells(it) || list_has(BESIDE, &it.folded)).then_some((named, said))
 }
 
 /// Whether nothing but a word for a version is named.
 fn names_version(named: &[Word]) -> bool {
     let name: String = named.iter().map(|it| it.folded.as_str()).collect();
-    matches!(named, [only] if is_version(only)) || is_one_of(RELEASE_NAMES, &name)
+    matches!(named, [only] if is_version(only)) || list_has(RELEASE_NAMES, &name)
 }
 
 fn is_version_number(word: &Word) -> bool {
@@ -146,10 +147,6 @@ fn debian_day(below: &str) -> Option<&str> {
     let (_, time) = signed.split_once('>')?;
     let (day, _) = time.split_once(':')?;
     Some(day.rsplit_once(' ')?.0.trim())
-}
-
-fn is_one_of(list: &str, word: &str) -> bool {
-    list.split_ascii_whitespace().any(|it| it == word)
 }
 
 #[cfg(test)]

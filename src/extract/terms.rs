@@ -18,7 +18,9 @@ use crate::text::function_word::{
 };
 use crate::text::language::{NaturalLanguage, language};
 use crate::text::number::{number_runs, stands_for_number};
+use crate::text::script::{is_han, is_hangul, is_hiragana, is_southeast_asian};
 use crate::text::spelling::typed_credit;
+use crate::text::word_list::list_has;
 use crate::text::words::{Word, credit, each_word, word_places};
 
 /// Syllables of Korean words that must be shared at the beginning, and the part of the longer word that
@@ -159,7 +161,7 @@ pub(super) fn term_credit(term: &str, word: &str) -> f32 {
             let is_single = term.chars().nth(1).is_none();
             f32::from(is_single && word.starts_with(first))
         }
-        Some('\u{AC00}'..='\u{D7A3}') => syllable_credit(term, word),
+        Some(first) if is_hangul(first) => syllable_credit(term, word),
         // "4.1" is the line of releases to which "4.1.3" belongs.
         _ if is_line_of_releases(term, word) => LINE_OF_RELEASES,
         _ if is_number_in_words(term, word) => SPELLED_OTHERWISE,
@@ -184,7 +186,7 @@ fn is_number_in_words(term: &str, word: &str) -> bool {
         _ => return false,
     };
     let known = NUMBERS.iter().find(|(digits, _)| *digits == number);
-    known.is_some_and(|(_, known)| known.split(' ').any(|it| it == words))
+    known.is_some_and(|(_, known)| list_has(known, words))
 }
 
 fn is_line_of_releases(term: &str, word: &str) -> bool {
@@ -241,12 +243,8 @@ fn is_lone(compared: &[Word], is_content: &[bool], at: usize) -> bool {
 
 /// Han, Hiragana, Thai, Lao, Burmese and Khmer: whatever is a word by itself for want of a dictionary.
 fn is_unspaced(word: &str) -> bool {
-    word.starts_with(|c: char| {
-        !c.is_numeric()
-            && matches!(c, '\u{0E00}'..='\u{0EFF}' | '\u{1000}'..='\u{109F}' | '\u{1780}'..='\u{17FF}'
-                | '\u{3041}'..='\u{309F}' | '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}'
-                | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{3FFFF}')
-    })
+    let is_of_script = |c: char| is_southeast_asian(c) || is_hiragana(c) || is_han(c);
+    word.starts_with(|c: char| !c.is_numeric() && is_of_script(c))
 }
 
 /// An Arabic word without its article and what is written with that, and with letters that are often
@@ -421,6 +419,8 @@ mod tests {
         assert_eq!(credits("כמה לקילומטר?", "15 שקלים לק\"מ"), [1.0]);
         assert_eq!(credits("What are kilometres?", "15 shekels per kg"), [0.0]);
         assert_eq!(credits("Wie viele Minuten?", "etwa 5 min"), [1.0]);
+        assert_eq!(credits("What are hours?", "radi 24 sata"), [1.0]);
+        assert_eq!(credits("What are hours?", "sata ja yksi"), [0.0]);
     }
 
     #[test]

@@ -12,6 +12,7 @@ use super::wrapping::{NARROW, ends_with_sentence, first_is_unwrapped, widest};
 use crate::text::abbreviation::is_starter;
 use crate::text::function_word::is_function_character;
 use crate::text::script::is_chinese_or_japanese;
+use crate::text::word_list::list_has;
 
 /// Words up to which a line that ends without a full stop may be a heading.
 const LONGEST_HEADING: usize = 8;
@@ -129,7 +130,7 @@ pub(super) fn clause_title(line: &str) -> Option<&str> {
     let sign = line.trim_start_matches('§');
     let is_sign = sign.len() < line.len();
     let word = if is_sign { "" } else { line.split([' ', '.']).next().unwrap_or_default() };
-    let is_clause = || CLAUSES.split_ascii_whitespace().any(|it| it == word.to_lowercase());
+    let is_clause = || list_has(CLAUSES, &word.to_lowercase());
     if !is_sign && !is_clause() {
         return None;
     }

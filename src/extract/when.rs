@@ -8,6 +8,8 @@
 //! them, or by what stands beside them. What may as well be how long something takes ("8 h", "18 часов") tells of a time where a
 //! word such as "at" stands before it.
 
+use crate::text::word_list::list_has;
+
 /// Hours of a day, and minutes of an hour.
 const HOURS: u32 = 24;
 const MINUTES: u32 = 60;
@@ -136,12 +138,12 @@ impl<'a> WrittenNumber<'a> {
         let parts = |c: char| !c.is_alphabetic() && !matches!(c, '\'' | '’');
         let word = before.rsplit(parts).next().unwrap_or_default().to_lowercase();
         match unit.as_str() {
-            "am" => is_glued || written == "AM" || is_one_of(AT_IN_ENGLISH, &word),
+            "am" => is_glued || written == "AM" || list_has(AT_IN_ENGLISH, &word),
             "h" if begins_with_minutes(&behind[1..]) => true,
             unit => {
-                is_one_of(OF_HOURS, unit)
-                    || is_one_of(HOURS_OR_LENGTHS, unit) && is_one_of(AT, &word)
-                    || is_one_of(ALONE, &word)
+                list_has(OF_HOURS, unit)
+                    || list_has(HOURS_OR_LENGTHS, unit) && list_has(AT, &word)
+                    || list_has(ALONE, &word)
                     || is_hour_of_east_asia(before, behind)
             }
         }
@@ -222,10 +224,6 @@ fn is_year(digits: &str) -> bool {
 fn number(digits: &str) -> Option<u32> {
     let is_short = matches!(digits.len(), 1 | 2) && digits.chars().all(|c| c.is_ascii_digit());
     is_short.then(|| digits.parse().ok())?
-}
-
-fn is_one_of(list: &str, word: &str) -> bool {
-    list.split_ascii_whitespace().any(|it| it == word)
 }
 
 #[cfg(test)]

@@ -29,6 +29,7 @@ use std::ops::Range;
 use self::reading::NameTokens;
 use super::name::{LONGEST, is_short_for, normal_form, value_form};
 use super::{EntityExtractor, EntityMention, MOST_ENTITIES, NamingText};
+use crate::chunk::HEADING_SEPARATOR;
 use crate::text::character_counter::CharacterCounter;
 use crate::text::language::language;
 
@@ -166,7 +167,7 @@ fn short_form(text: &str, first: &FoundName, second: &FoundName) -> Option<bool>
 /// What title and headings name, and what it counts: the title as a whole, without what stands in parentheses
 /// behind it, and the names in the headings.
 fn of_context(context: &str, interrupt: &mut dyn FnMut()) -> Vec<(String, u32)> {
-    let (title, headings) = context.split_once(" > ").unwrap_or((context, ""));
+    let (title, headings) = context.split_once(HEADING_SEPARATOR).unwrap_or((context, ""));
     // One that was too long has lost its beginning.
     let title = if title.starts_with('…') { "" } else { title };
     let bare = title.split(" (").next().unwrap_or_default();

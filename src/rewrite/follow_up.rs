@@ -21,6 +21,7 @@ use super::condense::PastTurn;
 use super::unspaced::{UnspacedFrame, frame};
 use crate::text::function_word::is_function_word_of;
 use crate::text::language::{NaturalLanguage, is_function_word, language};
+use crate::text::word_list::list_has;
 use crate::text::words::{Word, each_word};
 
 /// Words that a question takes over of those that the one before has taken over, less the own ones of that.
@@ -216,7 +217,7 @@ impl<'a> ReadQuestion<'a> {
             None => {
                 let text = folded.join(" ");
                 OPENINGS.iter().any(|opening| text.starts_with(opening))
-                    || !folded.iter().any(|word| is_one_of(VERBS, word))
+                    || !folded.iter().any(|word| list_has(VERBS, word))
             }
         };
         !self.mentions.is_empty()
@@ -247,7 +248,7 @@ impl<'a> ReadQuestion<'a> {
         }
         let spoken = spoken.unwrap_or(NaturalLanguage::English);
         let (_, list) = POINTING.iter().find(|(language, _)| *language == spoken)?;
-        let word = self.words.iter().find(|(_, word)| is_one_of(list, &word.folded))?;
+        let word = self.words.iter().find(|(_, word)| list_has(list, &word.folded))?;
         Some(word.0.start)
     }
 
@@ -321,11 +322,11 @@ impl<'a> ReadQuestion<'a> {
         let mut leading = self.words[..start].iter().rev().map(|(_, word)| word.folded.as_str());
         let next = leading.next().filter(|_| (1..=MOST_NOUNS).contains(&nouns))?;
         let further =
-            leading.next().filter(|it| is_one_of(ARTICLES, next) && is_one_of(PREPOSITIONS, it));
+            leading.next().filter(|it| list_has(ARTICLES, next) && list_has(PREPOSITIONS, it));
         // "To" leads verbs, too, unless an article follows.
         let lead = Some(next).filter(|it| *it != "to");
         let lead = further.or(lead)?;
-        let tells = lead != "the" && !is_one_of(VERBS, lead) && is_frame(lead, spoken);
+        let tells = lead != "the" && !list_has(VERBS, lead) && is_frame(lead, spoken);
         tells.then_some((start..self.words.len(), lead))
     }
 
@@ -393,7 +394,7 @@ fn mentions(
     for (range, word) in words {
         let is_name = word.is_name && !is_frame(&word.folded, spoken);
         if !is_name && !word.is_number {
-            if !is_one_of(ARTICLES, &word.folded) {
+            if !list_has(ARTICLES, &word.folded) {
                 lead = Some(word.folded.clone());
             }
             continue;
@@ -462,17 +463,13 @@ fn is_frame(word: &str, spoken: Option<NaturalLanguage>) -> bool {
     is_function_word(NaturalLanguage::English, word)
         || spoken.is_some_and(|spoken| is_function_word(spoken, word))
         || !word.is_ascii() && is_function_word_of(word, spoken)
-        || is_one_of(REPEATING, word)
+        || list_has(REPEATING, word)
         || is_joining(word, spoken)
 }
 
 fn is_joining(word: &str, spoken: Option<NaturalLanguage>) -> bool {
     let mut of_spoken = JOINING_IN_ONE.iter().filter(|(language, _)| Some(*language) == spoken);
-    is_one_of(JOINING, word) || of_spoken.any(|(_, list)| is_one_of(list, word))
-}
-
-fn is_one_of(list: &str, word: &str) -> bool {
-    list.split_whitespace().any(|it| it == word)
+    list_has(JOINING, word) || of_spoken.any(|(_, list)| list_has(list, word))
 }
 
 #[cfg(test)]

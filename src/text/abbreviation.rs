@@ -15,7 +15,7 @@ mod starter;
 
 use unicode_normalization::UnicodeNormalization;
 
-use ambiguous::{is_messieurs, is_okay, is_ordinary_word, is_vietnamese_title};
+use ambiguous::{is_denial, is_messieurs, is_okay, is_ordinary_word, is_vietnamese_title};
 use date::is_in_date;
 use initial::{
     is_acronym, is_behind_surname, is_initial, is_letter_of_hindi, is_letter_without_capital,
@@ -27,6 +27,7 @@ pub(crate) use starter::is_starter;
 
 use super::elision::behind_article;
 use super::script::{is_hangul, is_khmer, is_thai_or_lao};
+use super::word_list::list_has;
 
 /// Longest word looked at, in bytes; longer ones are neither abbreviations nor starters.
 const LONGEST_WORD: usize = 32;
@@ -124,6 +125,13 @@ pub(crate) fn is_end(before: &str, after: &str, caseless: bool) -> bool {
 pub(super) fn is_shortened(before: &str) -> bool {
     let word = last_word(before).unwrap_or_default();
     is_single_letter(word) || SHORTENED.contains(&fold(word).as_str())
+}
+
+/// Whether `before`, up to a full stop, ends with "no" that says no and is not short for "number": "The answer is no".
+pub(super) fn ends_with_denial(before: &str) -> bool {
+    let word = last_word(before).unwrap_or_default();
+    let rest = before[..before.len() - word.len()].trim_end();
+    is_denial(word, last_word(rest).unwrap_or_default())
 }
 
 /// Whether `after`, which begins with `next` behind white space, goes on with the sentence whose quote or bracket ends with `before`:
@@ -267,8 +275,7 @@ impl StopPlace<'_> {
             _ => {}
         }
         if is_ordinal(self.stem) {
-            let month = fold(follower);
-            return MONTHS.split_ascii_whitespace().any(|it| it == month);
+            return list_has(MONTHS, &fold(follower));
         }
         let is_before_roman = self.is(Number) && is_roman(follower);
         let is_pair =
@@ -302,8 +309,7 @@ impl StopPlace<'_> {
     /// Whether the sentence begins with a time: "В 2024 г. Россия", "5 мая 2024 г. Россия".
     fn begins_with_time(&self) -> bool {
         let first = fold(first_word(self.core));
-        first.starts_with(char::is_numeric)
-            || BEFORE_TIMES.split_ascii_whitespace().any(|it| it == first)
+        first.starts_with(char::is_numeric) || list_has(BEFORE_TIMES, &first)
     }
 
     /// Whether a name follows that the abbreviation is part of.

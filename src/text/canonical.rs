@@ -21,6 +21,8 @@ use std::ops::Range;
 use unicode_normalization::char::canonical_combining_class;
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
+use super::word_list::list_has;
+
 /// Where a part of a text stands that was changed, and where it stood, in bytes.
 type Change = (Range<usize>, Range<usize>);
 
@@ -156,7 +158,7 @@ fn is_persian(text: &str) -> bool {
     text.contains(['ي', 'ك'])
         && !text.contains('ة')
         && (text.contains(['پ', 'چ', 'ژ', 'گ'])
-            || text.split_whitespace().any(|word| PERSIAN.split(' ').any(|it| it == word)))
+            || text.split_whitespace().any(|word| list_has(PERSIAN, word)))
 }
 
 /// Words of Persian that have none of its own letters, also as an Arabic keyboard writes them.
@@ -177,6 +179,13 @@ mod tests {
     use unicode_normalization::is_nfc;
 
     use super::*;
+
+    #[test]
+    fn the_query_of_the_manual_knows_the_words_of_persian() {
+        let manual = include_str!("../../docs/operations.md");
+        let words = format!("'(^|\\s)({})(\\s|$)'", PERSIAN.replace(' ', "|"));
+        assert!(manual.contains(&words), "docs/operations.md lacks {words}");
+    }
 
     #[test]
     fn ways_to_write_a_word_are_one() {

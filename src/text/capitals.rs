@@ -34,7 +34,7 @@ pub fn without_capitals(question: &str) -> Cow<'_, str> {
 
 /// Whether no letter of `question` is a small one, or of a script that has none, but for "ß", of which few keyboards have a
 /// capital.
-fn is_in_capitals(question: &str) -> bool {
+pub(super) fn is_in_capitals(question: &str) -> bool {
     let is_capital = |c: char| c.is_uppercase() || c == 'ß';
     let mut letters = question.chars().filter(|c| c.is_alphabetic());
     let mut words = word_places(question).filter(|(_, word)| word.starts_with(char::is_uppercase));

@@ -96,6 +96,13 @@ fn after<'a>(open: Option<&'a str>, line: &'a str) -> Option<&'a str> {
     }
 }
 
+/// The line of the fence that is open where a piece of a document begins, as far as `lead` tells, which is what the piece goes
+/// on with: that fence is its last line.
+#[must_use]
+pub fn fence_of_lead(lead: &str) -> Option<&str> {
+    lead.lines().next_back().filter(|last| fence(last).is_some())
+}
+
 /// The lines with fences of a piece that begins at the character `start`, each with the character at which it begins.
 fn fences_of((start, text): (u32, &str)) -> Vec<(u32, &str)> {
     let (mut found, mut at) = (Vec::new(), start);
@@ -201,6 +208,19 @@ mod tests {
         check("a\n```\nb\n~~~\nc", Some("~~~text"), &["a\n```\nb\n~~~\n"]);
         check("", Some("```"), &[]);
         check("Text.", Some("no fence"), &[]);
+    }
+
+    #[test]
+    fn the_fence_of_a_lead_is_its_last_line() {
+        for (lead, expected) in [
+            ("```sql\n", Some("```sql")),
+            ("How it is called:\n  ~~~", Some("  ~~~")),
+            ("```sql\n| a | b |\n", None),
+            ("```a``` is code:\n", None),
+            ("", None),
+        ] {
+            assert_eq!(fence_of_lead(lead), expected, "{lead:?}");
+        }
     }
 
     #[test]

@@ -4,14 +4,18 @@
 //! "What is the difference between shrink and push?" → shrink │ push
 //! ```
 //!
-//! Such questions are recognised by the words before, between and behind the two things, in the languages of the tables.
+//! Such questions are recognised by the words before, between and behind the two things, in the languages of the tables. A
+//! request to compare things that are not named one by one ("Compare the contracts.") is none of them: `tree::whole` knows the
+//! verbs of those.
 
 use std::ops::Range;
 
 use unicode_segmentation::UnicodeSegmentation;
 
+use super::capitals::is_in_capitals;
 use super::function_word::is_asking;
 use super::language::{NaturalLanguage, language};
+use super::word_list::list_has;
 
 /// Two things that a question puts side by side.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,8 +56,8 @@ fn framed<'a>(
 ) -> Option<ComparedThings<'a>> {
     let of_language = |(asks, frames): &(&'static str, &[ComparisonFrame])| {
         let is_named = |things: &[Range<usize>; 2]| {
-            let language = language(question);
-            !things.iter().any(|thing| is_question(&question[thing.clone()], language))
+            let (language, is_shouted) = (language(question), is_in_capitals(question));
+            !things.iter().any(|it| is_question(&question[it.clone()], language, is_shouted))
         };
         let found = frames.iter().find_map(|frame| things(words, *frame).filter(is_named))?;
         Some((found, *asks))
@@ -65,10 +69,14 @@ fn framed<'a>(
 }
 
 /// Whether what would be a name asks for something else: "Who won Chelsea". A name in capitals may look so, as that of the
-/// WHO, and so may one character of a name in a script without spaces.
-fn is_question(name: &str, language: Option<NaturalLanguage>) -> bool {
-    let may_ask =
-        |word: &&str| word.chars().nth(1).is_some() && !word.chars().all(char::is_uppercase);
+/// WHO, and so may one character of a name in a script without spaces. Where all of the question `is_shouted`, capitals tell
+/// only that a name of one word may be such a name.
+fn is_question(name: &str, language: Option<NaturalLanguage>, is_shouted: bool) -> bool {
+    let may_be_name = !is_shouted || name.unicode_words().nth(1).is_none();
+    let may_ask = |word: &&str| {
+        let is_of_capitals = word.chars().all(char::is_uppercase);
+        word.chars().nth(1).is_some() && !(is_of_capitals && may_be_name)
+    };
     name.unicode_words().filter(may_ask).any(|it| is_asking(&it.to_lowercase(), language))
 }
 
@@ -289,7 +297,7 @@ const LIKENED: &[(&str, &[ComparisonFrame])] = &[
 
 /// Whether a word may stand before a request for a comparison and only makes it polite.
 fn is_polite(word: &str) -> bool {
-    POLITE.split_ascii_whitespace().any(|it| it == word)
+    list_has(POLITE, word)
 }
 
 const POLITE: &str = "\
@@ -346,6 +354,10 @@ mod tests {
         assert_eq!(names("Chelsea vs Arsenal"), Some(["Chelsea", "Arsenal"]));
         assert_eq!(names("What is shrink vs push?"), Some(["shrink", "push"]));
         assert_eq!(names("WHO vs UNICEF"), Some(["WHO", "UNICEF"]));
+        assert_eq!(names("WHO WON A VS B"), None);
+        assert_eq!(names("WO SPIELT HAMBURG VS BREMEN?"), None);
+        assert_eq!(names("WHO VS UNICEF?"), Some(["WHO", "UNICEF"]));
+        assert_eq!(names("SHRINK VS FAST PUSH"), Some(["SHRINK", "FAST PUSH"]));
         assert_eq!(names("几何和代数有什么区别？"), Some(["几何", "代数"]));
     }
 
@@ -359,6 +371,7 @@ mod tests {
             "What is the price difference between A and B?",
             "How much is the difference between A and B?",
             "Who won Chelsea vs Arsenal?",
+            "WHO WON CHELSEA VS ARSENAL?",
             "When do the mill and the bakery have in common?",
             "Compare the contracts.",
             "Was kosten Miete und Pacht?",

@@ -4,6 +4,8 @@
 //! "l'entrée", "Rize'de" → "entrée", "Rize";  "don't", "O'Brien" → as they are
 //! ```
 
+use super::word_list::list_has;
+
 /// A word without what is written with it by an apostrophe: an article or the like before it ("l'entrée", "dell'arrivo"), or an
 /// ending of Turkish behind it ("Rize'de"); other words as they are.
 pub(crate) fn without_elided(word: &str) -> &str {
@@ -17,8 +19,7 @@ pub(crate) fn without_elided(word: &str) -> &str {
 /// The word that stands behind an article or the like in `word`, whatever their case: "ing" of "L'ing"; `None` of other words.
 pub(crate) fn behind_article(word: &str) -> Option<&str> {
     let (first, rest) = word.split_once(['\'', '’'])?;
-    let first = first.to_lowercase();
-    let is_article = ELIDED.split_ascii_whitespace().any(|it| it == first);
+    let is_article = list_has(ELIDED, &first.to_lowercase());
     (is_article && !rest.is_empty()).then_some(rest)
 }
 
@@ -41,11 +42,10 @@ enum Elision<'a> {
 
 fn elision(word: &str) -> Option<Elision<'_>> {
     let (first, rest) = word.split_once(['\'', '’'])?;
-    let is_one_of = |list: &str, part: &str| list.split_ascii_whitespace().any(|it| it == part);
     match (first, rest) {
         ("", _) | (_, "") => None,
-        _ if is_one_of(ELIDED, first) => Some(Elision::Before(first, rest)),
-        _ if is_one_of(TURKISH_ENDINGS, rest) => Some(Elision::Behind(first, rest)),
+        _ if list_has(ELIDED, first) => Some(Elision::Before(first, rest)),
+        _ if list_has(TURKISH_ENDINGS, rest) => Some(Elision::Behind(first, rest)),
         _ => None,
     }
 }

@@ -8,7 +8,9 @@
 //! hardly stand in anything else; where there are none, the text is prose, which is read as it stands.
 
 use super::line::with_line_feeds;
+use super::marker::looks_like_fence;
 use super::preamble::Preamble;
+use super::word_list::list_has;
 
 /// Bytes from the beginning of a text that are looked at, and a little more to the end of a line.
 const LOOKED_AT: usize = 64 * 1024;
@@ -39,14 +41,13 @@ impl TextFormat {
         let text = with_line_feeds(beginning(text.trim_start_matches('\u{feff}')));
         let text = &*text;
         let tag = first_tag(text).to_ascii_lowercase();
-        let is_one_of = |names: &str| names.split(' ').any(|name| name == tag);
         let is_markdown = || is_markdown(text);
         match () {
             () if Preamble::of(text).title.is_some() => TextFormat::Markdown,
-            () if is_one_of(PAGE_TAGS) => TextFormat::Html,
+            () if list_has(PAGE_TAGS, &tag) => TextFormat::Html,
             () if is_code(text) => TextFormat::Code,
             () if is_markdown() => TextFormat::Markdown,
-            () if is_one_of(PIECE_TAGS) => TextFormat::Html,
+            () if list_has(PIECE_TAGS, &tag) => TextFormat::Html,
             () => TextFormat::Prose,
         }
     }
@@ -95,7 +96,7 @@ fn is_code(text: &str) -> bool {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let (mut all, mut code) = (0_usize, 0_usize);
     for line in lines {
-        if line.starts_with("```") || line.starts_with("~~~") {
+        if looks_like_fence(line) {
             return false;
         }
         all += 1;
@@ -155,7 +156,7 @@ struct MarkdownMarks {
 impl MarkdownMarks {
     fn add(&mut self, before: &str, line: &str, next: &str) {
         let shown = line.trim();
-        self.fences += usize::from(shown.starts_with("```") || shown.starts_with("~~~"));
+        self.fences += usize::from(looks_like_fence(shown));
         self.links += usize::from(has_link(shown));
         if is_heading(line) {
             let is_alone = before.trim().is_empty() && next.trim().is_empty();

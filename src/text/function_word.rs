@@ -6,9 +6,22 @@
 //!
 //! Languages of the Latin script have lists of their own, since "was" asks in German and not in English. In
 //! other scripts no word belongs to two lists at once in a way that matters, so they share one.
+//!
+//! The words that ask are here, whatever they ask for, and so are those that ask who. Three more tables have question words,
+//! each for a question that this one cannot answer:
+//!
+//! * `extract/answer_type.rs`: is the answer a time, a number or a name? It has phrases such as "which year" and "how long",
+//!   and leaves out what asks for anything.
+//! * `answer/reuse/phrases.rs`: do two questions ask for the same? There, every phrase of a question has a meaning, so that "how
+//!   much" is not "how", and "cuando" without its accent asks for a time.
+//! * `tree/whole/wording.rs`: does a question with "overview" or "compare" ask for a fact after all? "What" and "which" do
+//!   not say so, and are missing there.
 
+use super::accent::without_accents;
 use super::language::{NaturalLanguage, words_of_questions};
+use super::script::{is_greek, is_hiragana};
 use super::spelling::{plain, with_digraphs};
+use super::word_list::list_has;
 use super::words::is_function_word;
 
 /// Letters of the shortest word that is recognised without its accents: shorter ones are mostly other words, too.
@@ -19,20 +32,22 @@ pub(crate) fn is_function_word_of(word: &str, language: Option<NaturalLanguage>)
     let is_latin =
         |c: char| matches!(c, '\0'..='\x7F' | '\u{C0}'..='\u{24F}' | '\u{1E00}'..='\u{1EFF}');
     if !word.starts_with(is_latin) {
-        return holds(OTHER_SCRIPTS, word) || asks_in_korean(word);
+        return list_has(OTHER_SCRIPTS, word) || asks_in_korean(word);
     }
     match language.and_then(words_of_questions) {
-        Some(list) if language != Some(NaturalLanguage::English) => holds(list, word),
+        Some(list) if language != Some(NaturalLanguage::English) => list_has(list, word),
         _ => is_function_word(word),
     }
 }
 
 /// Whether `word`, in lower case, is typed without accents and only makes a question in `language` with them: "nasil",
 /// "fuer". German writes two letters for one with dots, and without either it is another word.
+///
+/// This is for a search, in which a word that is wrongly taken for a small one is lost: so short words are left out, and so is
+/// "uber" in German. For two questions that are compared there is [`is_small_word`].
 pub(crate) fn is_typed_function_word(word: &str, language: Option<NaturalLanguage>) -> bool {
-    let is_greek = word.starts_with(|c| matches!(c, '\u{370}'..='\u{3FF}'));
     let list = match language.and_then(words_of_questions) {
-        _ if is_greek => OTHER_SCRIPTS,
+        _ if word.starts_with(is_greek) => OTHER_SCRIPTS,
         Some(list) if word.is_ascii() => list,
         _ => return false,
     };
@@ -44,10 +59,23 @@ pub(crate) fn is_typed_function_word(word: &str, language: Option<NaturalLanguag
     is_long && list.split_ascii_whitespace().any(|it| !it.is_ascii() && typed(it) == word)
 }
 
+/// Whether `word`, in lower case, only makes a question in `language`, as it is written or typed with all its accents left out,
+/// however short it is: "sie" in Polish, "fur" in German.
+///
+/// This is for two questions that are compared. One of them may be typed without accents and the other not, and what it is about
+/// stands in their other words. For a search there is [`is_typed_function_word`].
+pub(crate) fn is_small_word(word: &str, language: NaturalLanguage) -> bool {
+    let is_typed_for = |it: &str| without_accents(it).is_some_and(|plain| plain == word);
+    is_function_word_of(word, Some(language))
+        || language != NaturalLanguage::English
+            && words_of_questions(language)
+                .is_some_and(|words| words.split_ascii_whitespace().any(is_typed_for))
+}
+
 /// Whether a character of a script without spaces is mostly part of a word that only makes a sentence:
 /// those of Chinese, and all of the Japanese syllabary.
 pub(crate) fn is_function_character(c: char) -> bool {
-    matches!(c, '\u{3041}'..='\u{309F}') || CHARACTERS.contains(c)
+    is_hiragana(c) || CHARACTERS.contains(c)
 }
 
 /// Whether `word`, in lower case, asks in `language`, or in English where that is not known; of scripts
@@ -56,9 +84,14 @@ pub(crate) fn is_asking(word: &str, language: Option<NaturalLanguage>) -> bool {
     let of = |wanted: NaturalLanguage| {
         ASKING.iter().find(|(language, _)| *language == wanted).map(|(_, list)| *list)
     };
-    holds(OTHER_ASKING, word)
+    list_has(OTHER_ASKING, word)
         || asks_in_korean(word)
-        || holds(language.and_then(of).unwrap_or(ENGLISH_ASKING), word)
+        || list_has(language.and_then(of).unwrap_or(ENGLISH_ASKING), word)
+}
+
+/// Whether `word`, in lower case and of a language that writes spaces, asks for a person.
+pub(crate) fn asks_who(word: &str) -> bool {
+    list_has(ASKING_WHO, word)
 }
 
 /// Whether `word` begins as a question word of Korean: particles and verbs are written behind it without a space, as in
@@ -68,10 +101,6 @@ fn asks_in_korean(word: &str) -> bool {
 }
 
 const KOREAN_ASKING: &str = "며칠 몇 얼마 언제 누구 누가 어디 무엇 무슨 뭐 뭔 뭘 어떻 어떤 어느";
-
-fn holds(list: &str, word: &str) -> bool {
-    list.split_ascii_whitespace().any(|it| it == word)
-}
 
 /// Arabic, Russian, Ukrainian, Bulgarian, Serbian, Greek, Hebrew, Hindi, Korean and Persian.
 const OTHER_SCRIPTS: &str = "\
@@ -107,8 +136,14 @@ const OTHER_SCRIPTS: &str = "\
 const CHARACTERS: &str =
     "的了是在和与及或吗呢吧么什哪谁何几多少为怎样这那些们之于以其被把对从到由会能可要就都也而但";
 
+/// Words that ask for a person.
+const ASKING_WHO: &str = "who whom whose wer wen wem wessen qui quién quiénes chi quem kto kogo kim кто кого кому кем хто ποιος \
+    कौन 누가 누구";
+
 const ENGLISH_ASKING: &str = "what which who whom whose when where why how many much";
 
+/// Words that ask, by language of the Latin script. English has its own list, since it is also that of unknown languages.
+/// Spellings that are mostly other words are left out, such as "cuando" and "como" without their accents.
 const ASKING: &[(NaturalLanguage, &str)] = &[
     (
         NaturalLanguage::German,
@@ -188,7 +223,7 @@ const ASKING: &[(NaturalLanguage, &str)] = &[
 const OTHER_ASKING: &str = "\
     ما ماذا من متى أين اين كيف كم بكم لماذا أي اي أية \
     что кто кого кому кем чем чего где когда куда откуда почему зачем сколько как какой какая какое какие какого каким \
-    каком какую каких чей який яка яке які хто коли де скільки \
+    каком какую каких чей який яка яке які хто коли де куди скільки \
     къде кога колко какво какви каква какъв кой коя кои защо шта ко када како колико зашто који која које \
     מה מי מתי איפה היכן לאן מאין איך כיצד למה מדוע כמה איזה איזו אילו \
     τι ποιος ποια ποιο ποιοι ποιες πότε πού πώς πόσο πόσα πόσοι πόσες γιατί \
@@ -216,6 +251,8 @@ mod tests {
                 && is_asking("колико", None)
         );
         assert!(is_function_word_of("איפה", None) && is_asking("כמה", None));
+        let ukrainian = Some(NaturalLanguage::Ukrainian);
+        assert!(["куди", "хто"].iter().all(|it| is_asking(it, ukrainian)));
         assert!(!is_function_word_of("хлеб", None) && !is_function_word_of("משרד", None));
     }
 
@@ -258,6 +295,40 @@ mod tests {
         check("where", Some(NaturalLanguage::English), false);
         check("nasil", None, false);
         check("", Some(NaturalLanguage::Turkish), false);
+    }
+
+    #[test]
+    fn a_word_that_asks_for_a_person_asks() {
+        for word in ["who", "кем", "хто", "누구", "कौन"] {
+            assert!(asks_who(word) && is_asking(word, None), "{word}");
+        }
+        for (word, language) in [
+            ("wessen", NaturalLanguage::German),
+            ("quién", NaturalLanguage::Spanish),
+            ("chi", NaturalLanguage::Italian),
+            ("kogo", NaturalLanguage::Polish),
+            ("kim", NaturalLanguage::Turkish),
+        ] {
+            assert!(asks_who(word) && is_asking(word, Some(language)), "{word}");
+        }
+        assert!(["what", "where", "when", "why", "wo", ""].iter().all(|it| !asks_who(it)));
+    }
+
+    #[test]
+    fn a_small_word_may_be_typed_without_its_accents_however_short_it_is() {
+        for (word, language, is_small, is_typed) in [
+            ("sie", NaturalLanguage::Polish, true, false),
+            ("fur", NaturalLanguage::German, true, false),
+            ("uber", NaturalLanguage::German, true, false),
+            ("fuer", NaturalLanguage::German, false, true),
+            ("nasil", NaturalLanguage::Turkish, true, true),
+            ("library", NaturalLanguage::English, false, false),
+            ("", NaturalLanguage::German, false, false),
+        ] {
+            let found =
+                (is_small_word(word, language), is_typed_function_word(word, Some(language)));
+            assert_eq!(found, (is_small, is_typed), "{word}");
+        }
     }
 
     #[test]

@@ -27,7 +27,8 @@ use unicode_normalization::UnicodeNormalization;
 use self::letters::{CYRILLIC, LATIN, SPELLINGS};
 use self::telling_words::{CYRILLIC_WORDS, FUNCTION_WORDS, PAIRS, TELLING};
 use super::elision::without_elided;
-use super::script::is_kana;
+use super::script::{is_greek, is_han, is_kana, is_korean};
+use super::word_list::list_has;
 use super::words::{Word, each_word, word_places};
 
 /// Words of a question that are looked at.
@@ -137,7 +138,7 @@ pub fn language(question: &str) -> Option<NaturalLanguage> {
             .then_some(NaturalLanguage::Arabic),
         // Marathi and Nepali are written in it as well.
         MainScript::Devanagari => each_word(&text)
-            .any(|word| HINDI.split(' ').any(|it| it == word.folded))
+            .any(|word| list_has(HINDI, &word.folded))
             .then_some(NaturalLanguage::Hindi),
         MainScript::Cyrillic => CYRILLIC_LISTS.language(&text),
         MainScript::Other => LATIN_LISTS.language(&text),
@@ -147,8 +148,7 @@ pub fn language(question: &str) -> Option<NaturalLanguage> {
 /// Whether questions in `language` are made with `word`, in lower case, whatever they are about.
 #[must_use]
 pub fn is_function_word(language: NaturalLanguage, word: &str) -> bool {
-    let of_language = FUNCTION_WORDS.iter().filter(|(it, _)| *it == language);
-    of_language.flat_map(|(_, words)| words.split(' ')).any(|it| it == word)
+    FUNCTION_WORDS.iter().any(|(it, words)| *it == language && list_has(words, word))
 }
 
 /// The words that questions of a language of the Latin script are made with, in lower case, with a space
@@ -194,10 +194,10 @@ type IsOfScript = fn(char) -> bool;
 
 /// Scripts that put spaces between words, or that one language alone is written in, by their characters.
 const SCRIPTS: &[(MainScript, IsOfScript)] = &[
-    (MainScript::Hangul, |c| matches!(c, '\u{1100}'..='\u{11FF}' | '\u{AC00}'..='\u{D7AF}')),
+    (MainScript::Hangul, is_korean),
     (MainScript::Arabic, |c| matches!(c, '\u{0620}'..='\u{06FF}')),
     (MainScript::Cyrillic, is_cyrillic),
-    (MainScript::Greek, |c| matches!(c, '\u{0370}'..='\u{03FF}' | '\u{1F00}'..='\u{1FFF}')),
+    (MainScript::Greek, is_greek),
     (MainScript::Hebrew, |c| matches!(c, '\u{0590}'..='\u{05FF}' | '\u{FB1D}'..='\u{FB4F}')),
     (MainScript::Devanagari, |c| matches!(c, '\u{0900}'..='\u{097F}')),
     (MainScript::Thai, |c| matches!(c, '\u{0E00}'..='\u{0E7F}')),
@@ -205,10 +205,6 @@ const SCRIPTS: &[(MainScript, IsOfScript)] = &[
 
 /// Words of Hindi that other languages of its script have not.
 const HINDI: &str = "है हैं था थी थे क्या क्यों कैसे कब कहाँ कहां कौन किसने किसके कितना कितने कितनी में";
-
-fn is_han(c: char) -> bool {
-    matches!(c, '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}' | '\u{20000}'..='\u{2FA1F}')
-}
 
 fn is_cyrillic(c: char) -> bool {
     matches!(c, '\u{0400}'..='\u{04FF}')

@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use super::marker::looks_like_fence;
 use super::script::are_joined;
 
 /// A line and what it is.
@@ -139,7 +140,7 @@ fn kind_of(line: &str) -> LineKind {
     match first {
         '#' if is_heading(content) => LineKind::Alone,
         '|' => LineKind::Alone,
-        '`' | '~' if content.starts_with("```") || content.starts_with("~~~") => LineKind::Alone,
+        '`' | '~' if looks_like_fence(content) => LineKind::Alone,
         '=' | '-' | '*' | '_' | '+' if is_rule(content) => LineKind::Alone,
         '-' | '*' | '+' | '•' | '‣' | '–' if is_bullet(content) => LineKind::Item,
         '0'..='9' if is_number(content) => LineKind::Item,

@@ -148,6 +148,13 @@ pub(crate) fn fence(line: &str) -> Option<&str> {
     (length >= 3 && (sign == '~' || !info.contains('`'))).then_some(fence)
 }
 
+/// Whether `line` begins with three backticks or tildes, as one that opens or closes a fenced block does. Unlike one that
+/// [`fence`] knows, it may also be a line of text that begins with code.
+pub(crate) fn looks_like_fence(line: &str) -> bool {
+    let text = line.trim_start();
+    text.starts_with("```") || text.starts_with("~~~")
+}
+
 /// Whether `line` closes the block that `fence` opened.
 pub(crate) fn closes(line: &str, fence: &str) -> bool {
     let text = line.trim();
@@ -229,6 +236,21 @@ mod tests {
         check("```\na[1]", &[]);
         check("```a``` [1]", &[("[1]", &[1])]);
         check("` a `` b[1] ``` c `` d[2] ` e [3] `", &[("[3]", &[3])]);
+    }
+
+    #[test]
+    fn a_line_looks_like_a_fence_or_is_one() {
+        for (line, looks_like, is_fence) in [
+            ("```rust", true, true),
+            ("  ~~~~", true, true),
+            ("```a``` b", true, false),
+            ("``a", false, false),
+            ("a ```", false, false),
+            ("", false, false),
+        ] {
+            let found = (looks_like_fence(line), fence(line).is_some());
+            assert_eq!(found, (looks_like, is_fence), "{line}");
+        }
     }
 
     proptest! {

@@ -10,7 +10,7 @@
 //! [`spelling`] what is typed without accents, [`number`] which numbers are one, and [`capitals`] what is shouted; [`bigram`] makes of
 //! a script without spaces what can be looked up, [`joined_name`] of the names of software, [`variant`] of names with hyphens, units and signs, and [`accent`] of a word
 //! with accents what is typed for it, as [`lookup_form`] wants it of a text; [`marker`] finds where an answer cites, and [`marked_sentence`] what each sentence cites; [`preamble`]
-//! is what stands before the text of a page; [`quote`] finds what somebody quotes; [`script`] tells which scripts put a space between words; [`character_counter`] turns bytes into
+//! is what stands before the text of a page; [`quote`] finds what somebody quotes; [`script`] tells which scripts put a space between words, and [`word_list`] whether a list has a word; [`character_counter`] turns bytes into
 //! characters; [`code`] finds code within prose, and [`comparison`] the two things that a question compares; [`format`] tells Markdown, HTML and source code from prose;
 //! [`language`] tells in which language a question is put, [`other_language`] whether a text is in another one, [`function_word`] which of its words say nothing of
 //! what is asked, [`elision`] what is written with it by an apostrophe, [`inflection`] which words are forms of one, and [`lexical_score`] which of some short texts speak of it; [`phrase`] finds phrases that mean the same in
@@ -47,4 +47,5 @@ pub(crate) mod spelling;
 pub mod text_search_config;
 pub mod token_labels;
 pub mod variant;
+pub(crate) mod word_list;
 pub mod words;

@@ -12,6 +12,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use super::script::is_hangul;
 use super::words::word_places;
 
 /// The digits zero of scripts in whose order the others follow.
@@ -203,7 +204,7 @@ fn parts(word: &str) -> (String, String) {
 
 /// Whether they are the same, or in Korean one begins with the other: "27일" and "27일에".
 fn are_endings_alike(one: &str, other: &str) -> bool {
-    let is_korean = |it: &str| it.chars().all(|c| matches!(c, '가'..='힣'));
+    let is_korean = |it: &str| it.chars().all(is_hangul);
     let begins = one.starts_with(other) || other.starts_with(one);
     one == other || begins && is_korean(one) && is_korean(other)
 }

@@ -9,8 +9,8 @@
 //!
 //! 1. Lines are grouped into blocks. A blank line, a heading, a list item, a table row or a
 //!    fence ends a block; a single newline within a paragraph does not.
-//! 2. UAX #29 cuts each block ([`bounds`]). It takes a small letter for a sentence that goes on and knows no sign of Greek and of
-//!    Thai, so cuts are added ([`beginning`], [`phrase_gap`]).
+//! 2. UAX #29 cuts each block ([`bounds`]). It takes a small letter, also behind a number, for a sentence that goes on and knows
+//!    no sign of Greek and of Thai, so cuts are added ([`beginning`], [`phrase_gap`]).
 //! 3. Cuts that [`abbreviation`](super::abbreviation) knows to be no ends are taken back, and so are those in short brackets.
 //! 4. Brackets and quotes that the rules leave on the wrong side go where they belong ([`bracket`]).
 
@@ -25,7 +25,7 @@ mod tests;
 use std::borrow::Cow;
 use std::ops::Range;
 
-use beginning::{cuts_before_small_letters, cuts_behind_greek_questions};
+use beginning::{cuts_before_small_letters, cuts_behind_denials, cuts_behind_greek_questions};
 use bounds::cuts;
 use bracket::{
     emphasis_end, ends_in_bracket, goes_on_behind_guillemet, guillemet_end, moved_past_brackets,
@@ -162,6 +162,7 @@ fn cut_block(
 fn proposed(block: &str, line: &str, interrupt: &mut dyn FnMut()) -> Vec<usize> {
     let mut all = cuts(line, LONGEST_WINDOW, interrupt);
     all.extend(cuts_before_small_letters(line));
+    all.extend(cuts_behind_denials(line));
     all.extend(cuts_behind_greek_questions(line));
     all.extend(cuts_between_phrases(block, line));
     all.sort_unstable();

@@ -18,10 +18,11 @@ pub(crate) fn plain(word: &str) -> String {
     if word.is_ascii() {
         return word.to_owned();
     }
-    // Which marks are accents depends on the letter before, so letters get their form first.
-    let formed: String = word.chars().map(one_form).collect();
+    // Which marks are accents depends on the letter before, so letters get their form first, and nothing that is left out
+    // stands between a letter and its marks.
+    let formed: String = word.chars().filter(|c| !is_left_out(*c)).map(one_form).collect();
     let plain = without_accents(&formed).unwrap_or(formed);
-    plain.chars().filter(|c| !is_left_out(*c)).map(one_form).collect()
+    plain.chars().map(one_form).collect()
 }
 
 /// Joiners between letters, and the dot of letters that Hindi has borrowed.
@@ -148,6 +149,19 @@ mod tests {
         for (one, other) in [("schlosser", "schlüssel"), ("мой", "мои"), ("ab", "aeb"), ("", "é")]
         {
             assert!(!is_typed_alike(one, other), "{one} {other}");
+        }
+    }
+
+    #[test]
+    fn a_mark_that_is_left_out_keeps_no_accent() {
+        for (word, expected) in [
+            ("ё\u{93C}\u{301}", "е"),
+            ("e\u{200D}\u{301}", "e"),
+            ("फ\u{93C}ाइल", "फाइल"),
+            ("\u{93C}", ""),
+        ] {
+            assert_eq!(plain(word), expected, "{word}");
+            assert_eq!(plain(expected), expected, "{word}");
         }
     }
 

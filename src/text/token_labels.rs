@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 use unicode_normalization::char::is_combining_mark;
 
 use super::bigram::is_unspaced;
+use super::script::is_korean;
 
 /// The label of what is no name.
 const OUTSIDE: &str = "O";
@@ -153,15 +154,10 @@ fn is_within_word(text: &str, end: usize, start: usize) -> bool {
         return start < end;
     }
     let is_of_word = |c: char| {
-        (c.is_alphanumeric() || is_combining_mark(c)) && (!is_unspaced(c) || is_hangul(c))
+        (c.is_alphanumeric() || is_combining_mark(c)) && (!is_unspaced(c) || is_korean(c))
     };
     let before = text[..end].chars().next_back();
     before.is_some_and(is_of_word) && text[start..].starts_with(is_of_word)
-}
-
-/// Whether `c` is of Korean, which is looked up like scripts without spaces, but has spaces between its words.
-fn is_hangul(c: char) -> bool {
-    matches!(c, '\u{1100}'..='\u{11FF}' | '\u{3130}'..='\u{318F}' | '\u{A960}'..='\u{A97F}' | '\u{AC00}'..='\u{D7FF}')
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use unicode_segmentation::UnicodeSegmentation;
 
 use super::reading::WINDOW;
 use crate::text::marked_sentence::{MarkedSentence, TERMINATORS, bare_text, marked_sentences};
-use crate::text::marker::Marker;
+use crate::text::marker::{Marker, looks_like_fence};
 use crate::text::sentence::{is_question, trimmed};
 use crate::text::words::{Word, words};
 
@@ -109,8 +109,7 @@ fn fenced(answer: &str) -> Vec<Range<usize>> {
     let mut open: Option<usize> = None;
     let mut at = 0;
     for line in answer.split_inclusive('\n') {
-        let is_fence = line.trim_start().starts_with("```") || line.trim_start().starts_with("~~~");
-        match (is_fence, open) {
+        match (looks_like_fence(line), open) {
             (true, None) => open = Some(at),
             (true, Some(start)) => {
                 blocks.push(start..at + line.len());

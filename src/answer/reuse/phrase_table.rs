@@ -14,6 +14,7 @@ use super::written_word::{WrittenWord, split};
 use crate::text::function_word::{is_asking, is_function_word_of};
 use crate::text::language::NaturalLanguage;
 use crate::text::spelling::plain;
+use crate::text::word_list::list_has;
 
 /// What a phrase tells of a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -130,12 +131,12 @@ impl Phrasebook {
 
     /// Whether `word` also stands where there is no sentence.
     pub(super) fn links(&self, word: &str) -> bool {
-        self.table.links.split_ascii_whitespace().any(|it| it == word)
+        list_has(self.table.links, word)
     }
 
     /// Whether `word` is part of a verb at the end of a question.
     pub(super) fn is_particle(&self, word: &str) -> bool {
-        self.table.particles.split_ascii_whitespace().any(|it| it == word)
+        list_has(self.table.particles, word)
     }
 }
 

@@ -3,6 +3,10 @@
 //! These lists are about how a question is put and not about what it is about: they have no opposites and no synonyms.
 //! A word that is in no list here and does not only make a question must be in both questions. Questions in languages
 //! without a list must have all words in common.
+//!
+//! The question words here are not those of `text::function_word`, which has every word that asks and says no more of it. Here
+//! each is in the list of what it asks for, alone or as part of a longer phrase, and a word that asks only for a thing that
+//! another word names ("which", "quel") is in none: that other word is compared.
 
 use super::phrase_table::{PhraseRole, PhraseTable};
 use crate::text::language::NaturalLanguage;

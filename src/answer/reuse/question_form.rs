@@ -11,9 +11,9 @@ use unicode_normalization::UnicodeNormalization;
 use super::phrase_table::{PhraseRole, Phrasebook};
 use super::written_word::{MOST_WORDS, WrittenWord, compared, written};
 use crate::extract::answer_type::is_number_or_time;
-use crate::text::accent::without_accents;
-use crate::text::function_word::is_function_word_of;
-use crate::text::language::{NaturalLanguage, words_of_questions};
+use crate::text::function_word::is_small_word;
+use crate::text::language::NaturalLanguage;
+use crate::text::script::is_hiragana;
 
 /// What ends a question.
 const QUESTION_MARKS: [char; 4] = ['?', '？', '؟', '⁇'];
@@ -166,7 +166,7 @@ impl<'a> QuestionReader<'a> {
         let text = &word.word.folded;
         if is_end && self.phrasebook.is_particle(text) {
             self.say(word, true);
-        } else if text.starts_with('\'') || is_small(text, self.language()) {
+        } else if text.starts_with('\'') || is_small_word(text, self.language()) {
             self.form.is_keywords &= self.phrasebook.links(text);
         } else {
             let text = compared(word, self.language());
@@ -256,16 +256,7 @@ impl<'a> QuestionReader<'a> {
 /// Whether `phrase` is one syllable of Japanese.
 fn is_syllable(phrase: &str) -> bool {
     let mut characters = phrase.chars();
-    matches!(characters.next(), Some('\u{3041}'..='\u{309F}')) && characters.next().is_none()
-}
-
-/// Whether `word` only makes a question in `language`, also where it is typed without its accents.
-fn is_small(word: &str, language: NaturalLanguage) -> bool {
-    let is_typed_for = |it: &str| without_accents(it).is_some_and(|plain| plain == word);
-    is_function_word_of(word, Some(language))
-        || language != NaturalLanguage::English
-            && words_of_questions(language)
-                .is_some_and(|words| words.split_ascii_whitespace().any(is_typed_for))
+    characters.next().is_some_and(is_hiragana) && characters.next().is_none()
 }
 
 #[cfg(test)]

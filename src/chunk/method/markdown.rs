@@ -15,7 +15,9 @@ use std::ops::Range;
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
 use super::{CutPlan, Section, skip_white_space};
+use crate::chunk::HEADING_SEPARATOR;
 use crate::text::line::{LineKind, ends_with_colon, lines, single_line};
+use crate::text::marker::looks_like_fence;
 use crate::text::preamble::Preamble;
 use crate::text::sentence::sentences;
 
@@ -188,8 +190,7 @@ impl<'a> MarkdownOutline<'a> {
     /// The lines of code or HTML begin units, without the first `skip` and a closing fence.
     fn add_lines(&mut self, range: Range<usize>, skip: usize) {
         for line in lines(&self.document[range.clone()]).skip(skip) {
-            let content = self.document[range.clone()][line.range.clone()].trim_start();
-            let is_fence = content.starts_with("```") || content.starts_with("~~~");
+            let is_fence = looks_like_fence(&self.document[range.clone()][line.range.clone()]);
             if line.kind != LineKind::Blank && !is_fence {
                 self.add(LINE, range.start + line.range.start);
             }
@@ -304,7 +305,7 @@ fn joined(path: &[&MarkdownHeading]) -> Option<String> {
             titles.remove(0);
         }
     }
-    (!titles.is_empty()).then(|| titles.join(" > "))
+    (!titles.is_empty()).then(|| titles.join(HEADING_SEPARATOR))
 }
 
 /// `title` on one line, at most [`LONGEST_TITLE`] characters.

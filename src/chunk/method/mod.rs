@@ -18,6 +18,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
+use super::HEADING_SEPARATOR;
 use super::options::MethodSettings;
 use crate::error::{Error, ErrorKind, Result};
 use crate::text::format::TextFormat;
@@ -259,7 +260,7 @@ impl CutPlan {
         }
         names.extend(self.sections[section].heading.as_deref());
         names.reverse();
-        (!names.is_empty()).then(|| names.join(" > "))
+        (!names.is_empty()).then(|| names.join(HEADING_SEPARATOR))
     }
 
     /// The names of the outermost scopes in `chunk`, as far as they do not go beyond it, each
@@ -296,7 +297,7 @@ impl CutPlan {
             outer = around.outer;
         }
         names.reverse();
-        names.join(" > ")
+        names.join(HEADING_SEPARATOR)
     }
 }
 

@@ -1,6 +1,7 @@
 //! What is found in source code.
 
 use super::*;
+use crate::chunk::HEADING_SEPARATOR;
 
 /// The first lines of the units of `document`, each with its level's digit, in order.
 fn check(language: Language, document: &str, expected: &[(usize, &str)]) {
@@ -28,7 +29,7 @@ fn check_names(language: Language, document: &str, expected: &[&str]) {
             outer = plan.scopes[number].outer;
         }
         names.reverse();
-        names.join(" > ")
+        names.join(HEADING_SEPARATOR)
     };
     let found: Vec<String> = plan.scopes.iter().map(path).collect();
     assert_eq!(found, expected, "names in {document}");

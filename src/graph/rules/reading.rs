@@ -10,6 +10,7 @@ use crate::graph::name::{is_dotted, with_signs, without_possessive};
 use crate::text::function_word::is_function_word_of;
 use crate::text::language::NaturalLanguage;
 use crate::text::sentence::sentences_interruptibly;
+use crate::text::word_list::list_has;
 
 /// Small words that may stand within a name.
 const CONNECTORS: [&str; 25] = [
@@ -385,6 +386,6 @@ impl<'a> NameTokens<'a> {
         let is_function = |word: &str| is_function_word_of(word, self.language);
         is_function(&word)
             || bare.len() < word.len() && is_function(bare)
-            || STARTERS.split_ascii_whitespace().any(|it| it == word)
+            || list_has(STARTERS, &word)
     }
 }

@@ -4,6 +4,7 @@
 //! nothing.
 
 use crate::text::language::NaturalLanguage;
+use crate::text::word_list::list_has;
 
 /// Words that need what stands behind an "of", in lower case.
 const HEADS: &str = "\
@@ -32,7 +33,7 @@ const HEADS: &str = "\
 
 /// Whether a word, in lower case, is the head of a name that goes on behind an "of".
 pub fn is_head(word: &str) -> bool {
-    HEADS.split_ascii_whitespace().any(|it| it == word)
+    list_has(HEADS, word)
 }
 
 /// Whether a small word of a text in this language can say that one is of another.

@@ -1,6 +1,7 @@
 //! Which lines are a paragraph, an item of a list or a table?
 
 use super::layout::{LayoutBlock, LayoutKind, TextSegment};
+use crate::text::script::is_chinese_or_japanese;
 
 /// How far apart baselines on one line may be, in sizes of the letters.
 const BASELINE: f32 = 0.45;
@@ -162,16 +163,14 @@ fn join(text: &mut String, line: &str) {
     let is_cut = last == Some('-')
         && before.is_some_and(char::is_alphabetic)
         && first.is_some_and(char::is_lowercase);
+    let has_no_space =
+        last.is_some_and(is_chinese_or_japanese) && first.is_some_and(is_chinese_or_japanese);
     if is_cut {
         text.pop();
-    } else if !(last.is_some_and(is_unspaced) && first.is_some_and(is_unspaced)) {
+    } else if !has_no_space {
         text.push(' ');
     }
     text.push_str(line);
-}
-
-fn is_unspaced(character: char) -> bool {
-    matches!(character, '\u{3000}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ff00}'..='\u{ff60}')
 }
 
 /// How many of the lines are rows of one table: each has the same number of cells, at least

@@ -7,6 +7,7 @@
 use unicode_normalization::UnicodeNormalization;
 
 use super::{LONGEST_GAP, bare, fold};
+use crate::text::word_list::list_has;
 
 /// Titles of Vietnamese before names, as they are spelled; in other languages they are names of things: "It is written in TS."
 const NAMED_IN_VIETNAMESE: &[&str] = &["GS", "KS", "LS", "PGS", "TP", "TS"];
@@ -30,6 +31,10 @@ const BEHIND: &[(&str, &str)] = &[
     ("tab", "cf in nella see siehe vedi voir w z zie zob"),
 ];
 
+/// Words of English behind which "no" is what somebody says or what something is, and not short for "number", though a number
+/// may follow: "The answer is no. 3 people came."
+const BEFORE_NO: &str = "answer: answered is replied replies said say says was";
+
 /// Words of English and German behind which "ok" stands for itself, and not for the Polish word for "about".
 const BEFORE_OKAY: &str = "\
     all and are be click everything feels i'm is it's looks or press seems says tap that's the was were with alles ist";
@@ -38,19 +43,24 @@ const BEFORE_OKAY: &str = "\
 pub(super) fn is_ordinary_word(stem: &str, before: &str) -> bool {
     let is_led = |words: &str| {
         let before = fold(before);
-        before.is_empty() || before.ends_with([',', '.', ':']) || holds(words, &before)
+        before.is_empty() || before.ends_with([',', '.', ':']) || list_has(words, &before)
     };
-    BEHIND.iter().any(|(word, words)| stem == *word && !is_led(words))
+    is_denial(stem, before) || BEHIND.iter().any(|(word, words)| stem == *word && !is_led(words))
+}
+
+/// Whether `stem` is the word "no", and `before` says that it stands for itself.
+pub(super) fn is_denial(stem: &str, before: &str) -> bool {
+    stem == "no" && list_has(BEFORE_NO, &fold(before))
 }
 
 /// Whether `stem` is "ok" at the end of a sentence.
 pub(super) fn is_okay(stem: &str, before: &str) -> bool {
-    stem == "ok" && holds(BEFORE_OKAY, &fold(before))
+    stem == "ok" && list_has(BEFORE_OKAY, &fold(before))
 }
 
 /// Whether `stem` is the title of several men in French.
 pub(super) fn is_messieurs(stem: &str, before: &str) -> bool {
-    stem == "MM" && (before.is_empty() || holds(BEFORE_MESSIEURS, &fold(before)))
+    stem == "MM" && (before.is_empty() || list_has(BEFORE_MESSIEURS, &fold(before)))
 }
 
 /// Whether `stem`, which `core` ends with, is a title of Vietnamese beside words in that language, or before another title.
@@ -66,10 +76,6 @@ pub(super) fn is_vietnamese_title(stem: &str, core: &str, follower: &str) -> boo
 /// Letters of Vietnamese names that few other languages have in theirs: "Hà Nội", "Đà Nẵng".
 const LETTERS_OF_NAMES: &str = "Đàáâãèéêìíòóôõùúýăđĩũ";
 
-fn holds(list: &str, word: &str) -> bool {
-    list.split_ascii_whitespace().any(|it| it == word)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -79,6 +85,8 @@ mod tests {
         for (stem, before, expected) in [
             ("no", "is", true),
             ("no", "invoice", false),
+            ("no", "answer:", true),
+            ("no", "item:", false),
             ("No", "is", false),
             ("tab", "the", true),
             ("tab", "siehe", false),
@@ -88,6 +96,7 @@ mod tests {
         ] {
             assert_eq!(is_ordinary_word(stem, before), expected, "{before} {stem}");
         }
+        assert!(is_denial("no", "was") && !is_denial("no", "the") && !is_denial("nos", "is"));
         assert!(is_okay("ok", "is") && !is_okay("ok", "waży"));
         assert!(is_messieurs("MM", "sont") && !is_messieurs("MM", "in"));
     }

@@ -5,6 +5,7 @@
 //! ```
 
 use super::last_word;
+use crate::text::word_list::list_has;
 
 /// Initials that one person has at most.
 const MOST_INITIALS: usize = 3;
@@ -39,7 +40,7 @@ pub(super) fn is_letter_without_capital(stem: &str) -> bool {
 
 /// Whether it is what Hindi calls a Latin letter, as it writes initials.
 pub(super) fn is_letter_of_hindi(stem: &str) -> bool {
-    LETTERS_OF_HINDI.split_ascii_whitespace().any(|it| it == stem)
+    list_has(LETTERS_OF_HINDI, stem)
 }
 
 /// Latin letters in Hindi, without those that are words as well ("आई", came).

@@ -2,10 +2,13 @@
 //!
 //! ```text
 //! "It is slow. `max_jobs` is 2. 's Avonds ook. Πού είναι; Στον" → four places
+//! "The answer is no. 3 people came." → before the number
 //! ```
 
-use crate::text::abbreviation::{is_closing, is_opening, is_shortened};
+use crate::text::abbreviation::{ends_with_denial, is_closing, is_opening, is_shortened};
 use crate::text::script::is_greek;
+use crate::text::word_list::list_has;
+use crate::text::words::is_function_word;
 
 /// Longest name of something of a program that is recognized, in bytes.
 const LONGEST_NAME: usize = 64;
@@ -56,6 +59,35 @@ fn begins_with_clitic(text: &str) -> bool {
         word.and_then(|it| it.strip_prefix(['n', 's', 't'])).and_then(|it| it.strip_prefix(' '));
     rest.is_some_and(|it| it.starts_with(char::is_uppercase))
 }
+
+/// Behind "no" that is an answer, where a number follows with what it counts. UAX #29 looks through the number and takes the small
+/// letter behind it for that of a sentence that goes on.
+pub(super) fn cuts_behind_denials(line: &str) -> Vec<usize> {
+    let cut = |(at, denial): (usize, &str)| {
+        let (said, behind) = line.split_at(at + denial.len());
+        let is_end = begins_with_count(behind) && ends_with_denial(said.trim_end_matches(". "));
+        is_end.then_some(said.len())
+    };
+    line.match_indices(" no. ").filter_map(cut).collect()
+}
+
+/// Whether `text` begins with a number and what it counts, in the plural: "3 people", but not "3 in the charts" and "2 seed".
+fn begins_with_count(text: &str) -> bool {
+    let mut words = text.split(' ');
+    let number = words.next().unwrap_or_default();
+    let counted = words.next().unwrap_or_default().trim_end_matches(|c: char| !c.is_alphabetic());
+    let may_be_plural = counted.ends_with('s') && !counted.ends_with("ss");
+    let is_plural = may_be_plural && !is_function_word(counted) && !list_has(NO_PLURALS, counted);
+    let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
+    is_number && number != "1" && (is_plural || list_has(PLURALS, counted))
+}
+
+/// Nouns of English that have a plural without an s.
+const PLURALS: &str = "children feet men people percent teeth women";
+
+/// Words of English that end as plurals do: "no. 12 towards Dulwich".
+const NO_PLURALS: &str =
+    "across always besides overseas perhaps plus series sometimes towards upwards versus";
 
 /// Behind the questions of Greek, whose sign is, or looks like, a semicolon: where a word with a capital follows.
 pub(super) fn cuts_behind_greek_questions(line: &str) -> Vec<usize> {

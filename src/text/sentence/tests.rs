@@ -178,6 +178,23 @@ fn words_that_look_like_abbreviations_end_sentences() {
     check("Edit the conf. PostgreSQL reads it.", &["Edit the conf.", "PostgreSQL reads it."]);
     check("It is part of the os. Linux has it.", &["It is part of the os.", "Linux has it."]);
     check("The answer is no. 3 Germans came.", &["The answer is no.", "3 Germans came."]);
+    check("The answer is no. 3 people came.", &["The answer is no.", "3 people came."]);
+    check("Is it on?\nHe said no. 12 lamps, too.", &["Is it on?", "He said no.", "12 lamps, too."]);
+    check("The answer: no. 3 people came.", &["The answer: no.", "3 people came."]);
+    for whole in [
+        "It was no. 3 in the charts.",
+        "This is no. 5 of 12.",
+        "The firm is no. 1 worldwide and no. 2 at home.",
+        "She was no. 2 seed.",
+        "The bus is no. 12 towards Dulwich.",
+        "It is no. 3 business in town.",
+        "Screws must be no. 8 screws.",
+        "See invoice no. 5 below.",
+        "They live in no. 7 upstairs.",
+        "The answer is no. 3rd place is free.",
+    ] {
+        check(whole, &[whole]);
+    }
     check("Open the tab. 5 MB are left.", &["Open the tab.", "5 MB are left."]);
     check("Start the app. 5 MB are left.", &["Start the app.", "5 MB are left."]);
     check("All is ok. 5 MB are left.", &["All is ok.", "5 MB are left."]);
@@ -306,6 +323,8 @@ fn long_runs_take_linear_time() {
         "กกกกกกกกกกกกก ",
         "、」",
         ". 's A",
+        "is no. 3 bs ",
+        " no. ",
     ] {
         let text = format!("End.{}", unit.repeat(2_000_000 / unit.len()));
         let start = std::time::Instant::now();

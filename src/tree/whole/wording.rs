@@ -4,6 +4,9 @@ use crate::text::language::NaturalLanguage;
 use crate::text::phrase::Phrases;
 
 /// Words that ask for the whole whatever follows, as "summarise who pays" does.
+///
+/// A request to compare is here whatever is compared ("Compare the contracts."). Where two things are named, `text::comparison`
+/// finds these, by frames with a place for both names.
 pub(super) const REQUESTS: Phrases = Phrases {
     spaced: &[
         (NaturalLanguage::Arabic, "لخص, لخصي, تلخيص, قارن, أوجز, اختصر"),
@@ -152,7 +155,7 @@ pub(super) const SUBJECTS: Phrases = Phrases {
           основные идеи, основная идея, главная идея, какие темы, какие вопросы рассматрив, \
           какие вопросы затраг, повторяющиеся темы, о чём речь, о чем речь, о чём идёт речь, о чем идет речь, \
           о чём говорится, о чем говорится, о чём эт, о чем эт, о чём рассказ, о чем рассказ, в двух словах, \
-          общая картина, общую картину, сравнени, общего у, общего между, про що це, про що ці, про що цей, про що ця, про що йдеться",
+          общая картина, общую картину, сравнени, общего у, общего между",
         ),
         (
             NaturalLanguage::Spanish,
@@ -226,6 +229,9 @@ pub(super) const SHORT: Phrases = Phrases {
 };
 
 /// Words that ask for a fact where they stand before those for the whole: "Who wrote the summary?"
+///
+/// Words that ask for a thing ("what", "which", "welche") are left out, as they ask for themes, too. All words that ask are in
+/// `text::function_word`.
 pub(super) const FACTS: Phrases = Phrases {
     spaced: &[
         (NaturalLanguage::Arabic, "متى, أين, لماذا"),
