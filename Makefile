@@ -16,6 +16,7 @@ export PG_CONFIG DESTDIR
 
 ENV := source scripts/env.sh; forget_other_checkout;
 each = for version in $(PG); do scripts/test.sh $(1) $$version; done
+at_once = scripts/test.sh versions $(1) $(PG)
 
 .PHONY: help setup setup-models llama build server install uninstall check test test-unit test-pg test-sql test-system test-server test-browser test-mcp test-drivers test-llm test-fresh test-deb test-rpm test-image differential fuzz lint licenses docs deb rpm measures demo pictures bench bench-index bench-bm25 bench-chunking bench-forms bench-latency bench-local-model bench-manuals bench-pipeline bench-fairness bench-graph bench-retrieve bench-reuse bench-server bench-shards bench-text-to-sql clean
 
@@ -67,10 +68,10 @@ test-llm: ## local language models, with a small one
 	@scripts/test.sh llm $(firstword $(PG))
 
 test-pg: setup ## tests inside a backend
-	@$(call each,pg)
+	@$(call at_once,pg)
 
 test-sql: setup ## golden SQL: what a user types and sees
-	@$(call each,sql)
+	@$(call at_once,sql)
 
 test-server: setup ## rag-server, in front of the server of the golden tests
 	@scripts/test.sh server $(firstword $(PG))
@@ -111,7 +112,7 @@ lint: setup ## format, clippy with warnings denied, architecture tests
 	@$(ENV) cargo clippy -p rag-server --all-targets -- -D warnings
 	@$(ENV) cargo clippy --all-targets --no-default-features --features "pg18 pg_test" -- -D warnings
 	@$(ENV) cargo test --test architecture
-	@python3 scripts/reader/judged.py check scripts/reader/handbooks scripts/reader/forms
+	@python3 scripts/reader/judged.py check scripts/reader/handbooks scripts/reader/forms scripts/reader/tables
 	@if command -v shellcheck >/dev/null; then shellcheck scripts/*.sh docker/*.sh .ci/run; fi
 
 licenses: ## whether all that pg_rag is linked with is under licences that deny.toml allows
@@ -151,7 +152,7 @@ bench-manuals: setup ## what the built-in answerer says of manuals of other prog
 	@$(ENV) folder=$$(scripts/manuals.sh); cargo bench --bench answer -- --manuals "$$folder" $(ARGS)
 
 bench-forms: setup ## what the built-in answerer says of chats, contracts, price lists and the like, as in ARGS=--all
-	@$(ENV) PG_RAG_DATA=$$PWD/scripts/reader cargo bench --bench answer -- forms $(ARGS)
+	@$(ENV) PG_RAG_DATA=$$PWD/scripts/reader cargo bench --bench answer -- forms tables $(ARGS)
 
 bench-pipeline: setup ## pipelines: capture, backfill, freshness, memory, fairness, as in ARGS="trickle memory"
 	@$(ENV) pg_config=$$(tree_pg_config $(firstword $(PG))); PG_CONFIG=$$pg_config scripts/install.sh; \

@@ -79,12 +79,12 @@ as_server() {
 # one has built is no older than the other's files: so each builds its own crates anew after the other.
 # Called before each build, and waits for a build of the other's.
 forget_other_checkout() {
-    local profile
-    mkdir -p "$CARGO_TARGET_DIR"/{debug,release}
+    local folder
+    mkdir -p "$CARGO_TARGET_DIR"/{debug,release,extension/debug}
     [[ "$(cat "$CARGO_TARGET_DIR/checkout" 2>/dev/null)" != "$PG_RAG_SOURCE" ]] || return 0
-    for profile in debug release; do
-        flock "$CARGO_TARGET_DIR/$profile/.cargo-lock" \
-            rm -rf "$CARGO_TARGET_DIR/$profile/.fingerprint"/{pg_rag,rag-server}-*
+    for folder in debug release extension/debug; do
+        flock "$CARGO_TARGET_DIR/$folder/.cargo-lock" \
+            rm -rf "$CARGO_TARGET_DIR/$folder/.fingerprint"/{pg_rag,rag-server}-*
     done
     echo "$PG_RAG_SOURCE" >"$CARGO_TARGET_DIR/checkout"
 }

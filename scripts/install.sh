@@ -48,7 +48,12 @@ find_server() {
 }
 
 install_all() {
+    local lock
     use_pg_config
+    # The library has one name for all versions of PostgreSQL until it is installed.
+    mkdir -p "$CARGO_TARGET_DIR"
+    exec {lock}>"$CARGO_TARGET_DIR/install.lock"
+    flock "$lock"
     if is_installed; then
         return
     fi
@@ -116,16 +121,20 @@ model_place() { echo "$DESTDIR$SHAREDIR/pg_rag/models/$1"; }
 # Cargo alone does it: the installation script is written by hand, so nothing has to be read out of
 # the library, and nobody who only wants to use pg_rag waits for cargo-pgrx.
 build_extension() {
-    local stage=$1 version folder=release features=pg$VERSION
+    local stage=$1 version folder=release features=pg$VERSION target=$CARGO_TARGET_DIR
     local with=
     local -a profile=(--release)
-    [[ $BUILD == release ]] || { folder=debug features+=,pg_test profile=() with=" with its tests in it"; }
+    # The library has one name whatever its features are: in the folder of the unit tests each would make cargo compile what
+    # the other has compiled once more.
+    [[ $BUILD == release ]] ||
+        { folder=debug features+=,pg_test target+=/extension profile=() with=" with its tests in it"; }
     say "building the extension for PostgreSQL $VERSION$with"
-    (cd "$PG_RAG_SOURCE" && cargo build "${profile[@]}" --lib --no-default-features --features "$features")
+    (cd "$PG_RAG_SOURCE" && CARGO_TARGET_DIR=$target cargo build "${profile[@]}" --lib --no-default-features \
+        --features "$features")
     version=$(extension_version)
     rm -rf "$stage"
     mkdir -p "$stage$PKGLIBDIR" "$stage$SHAREDIR/extension"
-    cp "$CARGO_TARGET_DIR/$folder/libpg_rag.so" "$stage$PKGLIBDIR/pg_rag.so"
+    cp "$target/$folder/libpg_rag.so" "$stage$PKGLIBDIR/pg_rag.so"
     sed "s/@CARGO_VERSION@/$version/" "$PG_RAG_SOURCE/pg_rag.control" >"$stage$SHAREDIR/extension/pg_rag.control"
     installation_script >"$stage$SHAREDIR/extension/pg_rag--$version.sql"
     copy_scripts "$PG_RAG_SOURCE/sql/upgrade" "$stage$SHAREDIR/extension"
@@ -181,8 +190,8 @@ install_model() {
     done
 }
 
-# Once for all versions of PostgreSQL. The library it is linked with has the name of the extension, so
-# cargo makes it anew after each build for a version: a copy is kept.
+# Once for all versions of PostgreSQL. The library it is linked with has the name of the extension, so where both are
+# built in one folder cargo makes it anew after each build for a version: a copy is kept.
 build_ragd() {
     local built=$CARGO_TARGET_DIR/ragd-$BUILD digest folder=release
     local -a command=(build --release --bin ragd)

@@ -14,6 +14,8 @@
 #                                           what drivers and frameworks of other languages do with it
 #   scripts/test.sh system VERSION [NAME]   crashes, cancels, standby, dump and restore; on 16, unless named or
 #                                           with ALL=1, without those that no version makes a difference to
+#   scripts/test.sh versions TIER VERSION...
+#                                           pg or sql, for all of these versions at once
 #
 # The extension and ragd are built with assertions in them; with BUILD=release as users install them.
 set -euo pipefail
@@ -27,6 +29,10 @@ export PROPTEST_RNG_SEED=${PROPTEST_RNG_SEED:-20260731}
 
 main() {
     local tier=${1:-}
+    if [[ $tier == versions && $# -ge 3 ]]; then
+        on_versions "${@:2}"
+        return
+    fi
     [[ $tier == unit || $# -ge 2 ]] || fail "which tests?" "scripts/test.sh unit, or pg, sql, server, browser, mcp, drivers, system and a version"
     echo "=== $*"
     shift
@@ -41,13 +47,60 @@ main() {
     mcp) by_client inspector "$@" ;;
     drivers) from_drivers "$@" ;;
     system) system "$@" ;;
-    *) fail "unknown tests: $tier" "unit, llm, pg, sql, server, browser, mcp, drivers or system" ;;
+    *) fail "unknown tests: $tier" "unit, llm, pg, sql, server, browser, mcp, drivers or system, or versions and one of these" ;;
     esac
 }
 
 # Modules of the system tests that are about ragd, models and providers and meet nothing in which versions of
 # PostgreSQL differ.
-OF_NO_VERSION=(agent answer called_tools derivation documents evaluation heartbeat local_model model outage provider represent rerank rewrite situate strategy stream tree_written)
+OF_NO_VERSION=(agent answer called_tools derivation documents evaluation heartbeat local_model model outage provider redact represent rerank rewrite situate strategy stream tree_written trust)
+
+# The process group of each version whose tests are under way.
+declare -A JOBS=()
+# Where their output is until they have ended.
+OUTPUT=
+
+# Servers of two versions have nothing in common, and each waits for one session at a time. What is printed for a version is
+# shown when its tests have ended.
+on_versions() {
+    local tier=$1 version status=0
+    shift
+    # Expected output that is accepted is that of the last one.
+    if [[ $# -eq 1 || -n ${ACCEPT:-} ]]; then
+        for version in "$@"; do scripts/test.sh "$tier" "$version"; done
+        return
+    fi
+    # One after the other: cargo builds in one folder, and finds all done afterwards.
+    echo "=== $tier $*: one build, then both at once"
+    for version in "$@"; do
+        if [[ $tier == pg ]]; then BUILD='test' install_for_tests "$version"; else install_for_tests "$version"; fi
+    done
+    OUTPUT=$(mktemp -d)
+    # Jobs get process groups of their own, which end with this script.
+    set -m
+    trap end_jobs EXIT
+    for version in "$@"; do
+        scripts/test.sh "$tier" "$version" </dev/null >"$OUTPUT/$version" 2>&1 &
+        JOBS[$version]=$!
+    done
+    for version in "$@"; do
+        wait "${JOBS[$version]}" || status=1
+        unset "JOBS[$version]"
+        cat "$OUTPUT/$version"
+    done
+    rm -rf "$OUTPUT"
+    return "$status"
+}
+
+end_jobs() {
+    local version
+    for version in "${!JOBS[@]}"; do
+        kill -- "-${JOBS[$version]}" || true
+        wait "${JOBS[$version]}" || true
+        cat "$OUTPUT/$version"
+    done
+    rm -rf "$OUTPUT"
+}
 
 # One build for all tiers, which finds more than what users install, and is compiled sooner.
 install_for_tests() {

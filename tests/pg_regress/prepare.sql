@@ -1,4 +1,4 @@
--- Run in the fresh database of each test, before it.
+-- Run once in a fresh database, of which each test gets a copy.
 
 \set ON_ERROR_STOP on
 SET client_min_messages = warning;
@@ -36,7 +36,7 @@ BEGIN
 END
 $$;
 
--- Roles belong to the cluster, so an earlier test may have made them.
+-- Roles belong to the cluster, so an earlier run may have made them.
 DO $$
 DECLARE
     role text;

@@ -25,12 +25,14 @@ SELECT fails($$SELECT * FROM rag_add_model('writer', '/nowhere/model.gguf')$$);
 SELECT fails($$SELECT * FROM rag_add_model('writer', '/nowhere/model.gguf', file => 'x.onnx')$$);
 SELECT fails($$SELECT * FROM rag_add_model('writer', '/nowhere/model.gguf', dimension => 3)$$);
 SELECT fails($$SELECT * FROM rag_add_model('writer', '/nowhere/model.gguf', task => 'rerank')$$);
-COPY (SELECT 'This is no model at all.') TO '/tmp/regress_no_model.gguf';
-SELECT fails($$SELECT * FROM rag_add_model('writer', '/tmp/regress_no_model.gguf')$$);
-\! rm -f /tmp/regress_no_model.gguf
+SELECT current_setting('data_directory') || '/regress_no_model.gguf' AS no_model \gset
+COPY (SELECT 'This is no model at all.') TO :'no_model';
+SELECT replace(fails(format($$SELECT * FROM rag_add_model('writer', %L)$$, :'no_model')), :'no_model', '/data/no_model.gguf');
+\setenv NO_MODEL :no_model
+\! rm -f "$NO_MODEL"
 
 -- What is no model at all is not one that embeds either, and only superusers have files read.
 SELECT fails($$SELECT rag_embed('x', 'writer')$$);
 SET ROLE regress_stranger;
-SELECT fails($$SELECT * FROM rag_add_model('writer', '/tmp/regress_no_model.gguf')$$);
+SELECT fails($$SELECT * FROM rag_add_model('writer', '/nowhere/model.gguf')$$);
 SELECT fails($$SELECT rag_generate('Say hello.', 'writer')$$);
