@@ -2,9 +2,14 @@
 //!
 //! Prints a table; reads documents from `PG_RAG_DATA` and the tokenizer from `PG_RAG_MODEL`.
 
+#[path = "support/invocation.rs"]
+#[allow(dead_code)]
+mod invocation;
+
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use invocation::data_folder;
 use pg_rag::chunk::{
     CHUNKING_METHODS, ChunkingOptions, MethodInfo, Tokenizer, WordMemo, chunk, chunk_remembering,
 };
@@ -188,11 +193,6 @@ fn print_row(name: &str, bytes: usize, measured: &Measured, base: &Measured) {
     let speed = bytes as f64 / 1e6 / measured.time.as_secs_f64();
     let ratio = base.time.as_secs_f64() / measured.time.as_secs_f64();
     println!("{name:<34}{:>8}{speed:>10.2}{ratio:>10.1}", measured.chunks);
-}
-
-fn data_folder() -> PathBuf {
-    let default = || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/data");
-    std::env::var_os("PG_RAG_DATA").map_or_else(default, PathBuf::from)
 }
 
 fn model_folder() -> PathBuf {

@@ -13,10 +13,14 @@
 //! The data is in `$PG_RAG_DATA` (default `../shared/data`). Where it is missing, that is said and
 //! no more.
 
+#[path = "support/invocation.rs"]
+#[allow(dead_code)]
+mod invocation;
+
 use std::collections::HashSet;
-use std::path::PathBuf;
 use std::time::Instant;
 
+use invocation::data_folder;
 use pg_rag::verify::{Verdict, faithfulness, verify};
 use serde::Deserialize;
 use unicode_segmentation::UnicodeSegmentation;
@@ -30,9 +34,7 @@ struct Row {
 }
 
 fn main() {
-    let folder = std::env::var_os("PG_RAG_DATA")
-        .map_or_else(|| PathBuf::from("../shared/data"), PathBuf::from);
-    let file = folder.join("faith_begin/faithfulness.jsonl");
+    let file = data_folder().join("faith_begin/faithfulness.jsonl");
     let Ok(text) = std::fs::read_to_string(&file) else {
         println!("skipped: no judged data \"faith_begin\"; set PG_RAG_DATA");
         return;

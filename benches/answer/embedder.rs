@@ -14,7 +14,7 @@ use pg_rag::error::{Error, ErrorKind, Result};
 use pg_rag::protocol::{Lane, ModelRef, Request, Response};
 use sha2::{Digest, Sha256};
 
-use crate::ragd::Ragd;
+use crate::ragd::{Installed, Ragd};
 
 /// Texts in one request, and documents whose words are embedded.
 const TEXTS_A_REQUEST: usize = 512;
@@ -22,6 +22,19 @@ const DOCUMENTS_A_REQUEST: usize = 64;
 
 /// Where a model's reader is, in its folder.
 const READER: &str = "onnx/reader_int8.onnx";
+
+/// The model to measure, and a ragd for it; `None`, with a word, where it or ONNX Runtime is not installed.
+pub fn start_to_measure() -> Option<(Installed, Ragd)> {
+    let installed = Installed::to_measure()?;
+    let ragd = installed.start();
+    Some((installed, ragd))
+}
+
+/// The calibration in a file. Panics where there is none that can be read.
+pub fn calibration_from(file: &Path) -> Calibration {
+    let text = fs::read_to_string(file).unwrap_or_else(|it| panic!("{}: {it}", file.display()));
+    Calibration::parse(&text).unwrap_or_else(|it| panic!("{}: {it}", file.display()))
+}
 
 /// An embedder with a memory.
 pub struct Remembering {
@@ -59,11 +72,11 @@ enum Memory {
 impl Remembering {
     /// One that keeps what it learns in the folder `vectors` beside that of the models.
     pub fn new(ragd: &Ragd, model: ModelRef) -> Remembering {
-        let calibration = fs::read_to_string(Path::new(&model.path).join(CALIBRATION_FILE));
-        let calibration = calibration.map_or_else(
-            |_| Calibration::generic().unwrap(),
-            |it| Calibration::parse(&it).unwrap(),
-        );
+        let file = Path::new(&model.path).join(CALIBRATION_FILE);
+        let calibration = match file.is_file() {
+            true => calibration_from(&file),
+            false => Calibration::generic().unwrap(),
+        };
         let (known, store) = open(&store_of(&model));
         Remembering {
             client: ragd.connect(),

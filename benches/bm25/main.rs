@@ -14,6 +14,8 @@
 #[path = "../../tests/system/cluster.rs"]
 #[allow(dead_code)]
 mod cluster;
+#[path = "../support/invocation.rs"]
+mod invocation;
 #[path = "../index/machine.rs"]
 #[allow(dead_code)]
 mod machine;
@@ -33,6 +35,7 @@ mod settings;
 mod texts;
 
 use cluster::Cluster;
+use invocation::settings_or_exit;
 use report::Report;
 use settings::Settings;
 
@@ -40,10 +43,7 @@ use settings::Settings;
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 fn main() -> Result<()> {
-    let settings = Settings::parse().unwrap_or_else(|error| {
-        eprintln!("{error}; sections are latency and judged");
-        std::process::exit(2);
-    });
+    let settings = settings_or_exit(Settings::parse(), Some("sections are latency and judged"));
     let buffers = format!("shared_buffers = {}MB", 1024.min(machine::memory() / 8));
     let lines = [
         buffers.as_str(),

@@ -18,6 +18,8 @@
 #[path = "../../tests/system/cluster.rs"]
 #[allow(dead_code)]
 mod cluster;
+#[path = "../support/invocation.rs"]
+mod invocation;
 #[path = "../index/machine.rs"]
 #[allow(dead_code)]
 mod machine;
@@ -39,6 +41,7 @@ use lexopt::prelude::*;
 use postgres::Client;
 
 use cluster::Cluster;
+use invocation::settings_or_exit;
 use report::{Report, Table};
 use sets::Set;
 use ways::{WAYS, Way};
@@ -50,11 +53,9 @@ type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>
 const K: i32 = 5;
 
 fn main() {
-    let (ways, questions) = chosen().unwrap_or_else(|error| {
-        let names: Vec<&str> = WAYS.iter().map(|way| way.name).collect();
-        eprintln!("{error}; ways of cutting are {}", names.join(", "));
-        std::process::exit(2);
-    });
+    let names: Vec<&str> = WAYS.iter().map(|way| way.name).collect();
+    let choices = format!("ways of cutting are {}", names.join(", "));
+    let (ways, questions) = settings_or_exit(chosen(), Some(&choices));
     let Some(folder) = sets::folder() else {
         println!("skipped: no judged data; set PG_RAG_DATA");
         return;

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
+use crate::invocation::data_folder;
+
 /// Where the sets are.
 pub struct Data {
     folder: PathBuf,
@@ -25,10 +27,7 @@ pub struct Set {
 impl Data {
     /// The folder, if it is there.
     pub fn find() -> Option<Data> {
-        let folder = std::env::var_os("PG_RAG_DATA").map_or_else(
-            || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data"),
-            PathBuf::from,
-        );
+        let folder = data_folder();
         folder.join("scifact").is_dir().then_some(Data { folder })
     }
 

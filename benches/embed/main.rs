@@ -20,6 +20,8 @@
 //! `$PG_RAG_DATA` (default `../shared/data`).
 
 mod data;
+#[path = "../support/invocation.rs"]
+mod invocation;
 mod measure;
 mod parts;
 mod plain;
@@ -29,6 +31,7 @@ mod ragd;
 mod rerank;
 
 use data::Data;
+use invocation::settings_or_exit;
 use lexopt::prelude::*;
 use ragd::Installed;
 
@@ -48,13 +51,8 @@ pub struct Settings {
 const PARTS: [&str; 6] = ["bulk", "query", "clients", "budget", "rerank", "quality"];
 
 fn main() {
-    let settings = match Settings::parse() {
-        Ok(settings) => settings,
-        Err(error) => {
-            eprintln!("{error}; parts are {}", PARTS.join(", "));
-            std::process::exit(2);
-        }
-    };
+    let choices = format!("parts are {}", PARTS.join(", "));
+    let settings = settings_or_exit(Settings::parse(), Some(&choices));
     let Some(installed) = Installed::to_measure() else { return };
     let Some(data) = Data::find() else {
         println!("skipped: no judged data; set PG_RAG_DATA");

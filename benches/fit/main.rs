@@ -29,6 +29,8 @@ mod data;
 #[path = "../answer/embedder.rs"]
 #[allow(dead_code)]
 mod embedder;
+#[path = "../support/invocation.rs"]
+mod invocation;
 mod logit;
 mod observe;
 #[path = "../../tests/support/ragd.rs"]
@@ -42,11 +44,10 @@ mod steps;
 
 use std::path::PathBuf;
 
+use invocation::settings_or_exit;
 use lexopt::prelude::*;
-use pg_rag::embed::calibration::Calibration;
 use pg_rag::extract::ExtractOptions;
 use pg_rag::protocol::ModelRef;
-use ragd::Installed;
 
 /// The judged sets, as scripts/reader/prepare.py reads them: what a reader is trained on must not be what its weights
 /// are fitted to.
@@ -67,15 +68,8 @@ struct Settings {
 }
 
 fn main() {
-    let settings = match Settings::parse() {
-        Ok(settings) => settings,
-        Err(error) => {
-            eprintln!("{error}");
-            std::process::exit(2);
-        }
-    };
-    let Some(installed) = Installed::to_measure() else { return };
-    let ragd = installed.start();
+    let settings = settings_or_exit(Settings::parse(), None);
+    let Some((installed, ragd)) = embedder::start_to_measure() else { return };
     let own = installed.model(&settings.file);
     let other = settings.with.as_ref().map(|folder| ModelRef {
         path: folder.to_str().expect("a path in UTF-8").to_owned(),
@@ -85,8 +79,7 @@ fn main() {
     for model in [Some(own), other].into_iter().flatten() {
         let mut embedder = embedder::Remembering::new(&ragd, model);
         if let Some(from) = &settings.from {
-            let text = std::fs::read_to_string(from).expect("the calibration to start from");
-            embedder.calibration = Calibration::parse(&text).expect("a calibration");
+            embedder.calibration = embedder::calibration_from(from);
         }
         let sets = observe::load(&settings.sets, settings.questions, &mut embedder);
         models.push(observe::Model { embedder, sets });

@@ -43,6 +43,8 @@ mod vectors;
 #[path = "../../tests/system/cluster.rs"]
 #[allow(dead_code)]
 mod cluster;
+#[path = "../support/invocation.rs"]
+mod invocation;
 mod machine;
 #[path = "../../tests/system/process.rs"]
 #[allow(dead_code)]
@@ -62,16 +64,15 @@ mod bench;
 mod section;
 
 use bench::Bench;
+use invocation::settings_or_exit;
 use settings::Settings;
 
 /// What went wrong, in the words of whoever noticed.
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 fn main() {
-    let settings = Settings::parse().unwrap_or_else(|error| {
-        eprintln!("{error}; sections are {}", section::names().join(", "));
-        std::process::exit(2);
-    });
+    let choices = format!("sections are {}", section::names().join(", "));
+    let settings = settings_or_exit(Settings::parse(), Some(&choices));
     match Bench::prepare(settings) {
         Ok(Some(mut bench)) => run(&mut bench),
         Ok(None) => {}

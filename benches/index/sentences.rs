@@ -19,6 +19,7 @@ use serde_json::Value;
 
 use crate::cluster::Cluster;
 use crate::data::{Dataset, cache, scramble};
+use crate::invocation::data_folder;
 use crate::settings::Settings;
 use crate::vectors::VectorFile;
 use crate::{Result, machine};
@@ -64,10 +65,7 @@ pub fn load(settings: &Settings) -> Result<Option<Dataset>> {
 }
 
 fn folder() -> Option<PathBuf> {
-    let folder = std::env::var_os("PG_RAG_DATA").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data"),
-        PathBuf::from,
-    );
+    let folder = data_folder();
     folder.join(QUESTIONS).is_file().then_some(folder)
 }
 

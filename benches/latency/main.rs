@@ -31,6 +31,8 @@
 #[path = "../../tests/system/cluster.rs"]
 #[allow(dead_code)]
 mod cluster;
+#[path = "../support/invocation.rs"]
+mod invocation;
 #[path = "../index/machine.rs"]
 #[allow(dead_code)]
 mod machine;
@@ -57,6 +59,7 @@ use postgres::{Client, Statement};
 
 use by_hand::{ByHand, Words};
 use cluster::Cluster;
+use invocation::settings_or_exit;
 use report::{Report, Table, gain};
 use settings::{GraphPart, SHARDS, Settings};
 use texts::Texts;
@@ -68,10 +71,7 @@ type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>
 const WARM_UP: usize = 30;
 
 fn main() -> Result<()> {
-    let settings = Settings::parse(100_000).unwrap_or_else(|error| {
-        eprintln!("{error}");
-        std::process::exit(2);
-    });
+    let settings = settings_or_exit(Settings::parse(100_000), None);
     if settings.shards != SHARDS {
         return Err("one server is asked here: leave --shards to bench-shards".into());
     }

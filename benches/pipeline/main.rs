@@ -39,6 +39,8 @@ mod data;
 mod documents;
 #[path = "../../tests/support/http_server.rs"]
 mod http_server;
+#[path = "../support/invocation.rs"]
+mod invocation;
 #[path = "../index/machine.rs"]
 #[allow(dead_code)]
 mod machine;
@@ -61,6 +63,7 @@ mod graph;
 mod memory;
 mod trickle;
 
+use invocation::settings_or_exit;
 use report::Report;
 use server::Server;
 use settings::Settings;
@@ -95,10 +98,8 @@ const SECTIONS: [Section; 7] = [
 
 fn main() {
     let names: Vec<&str> = SECTIONS.iter().map(|section| section.name).collect();
-    let settings = Settings::parse(&names).unwrap_or_else(|error| {
-        eprintln!("{error}; sections are {}", names.join(", "));
-        std::process::exit(2);
-    });
+    let choices = format!("sections are {}", names.join(", "));
+    let settings = settings_or_exit(Settings::parse(&names), Some(&choices));
     let mut report = Report::new(None);
     match server::description() {
         Ok(Some(lines)) => lines.iter().for_each(|line| report.note(line)),

@@ -26,6 +26,8 @@
 #[path = "../../tests/system/cluster.rs"]
 #[allow(dead_code)]
 mod cluster;
+#[path = "../support/invocation.rs"]
+mod invocation;
 #[path = "../index/machine.rs"]
 #[allow(dead_code)]
 mod machine;
@@ -47,6 +49,7 @@ use std::time::Instant;
 use postgres::Client;
 
 use cluster::Cluster;
+use invocation::settings_or_exit;
 use report::Report;
 use sets::Set;
 use settings::Settings;
@@ -55,10 +58,8 @@ use settings::Settings;
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 fn main() {
-    let settings = Settings::parse().unwrap_or_else(|error| {
-        eprintln!("{error}; sets are {}, or all", sets::NAMES.join(", "));
-        std::process::exit(2);
-    });
+    let choices = format!("sets are {}, or all", sets::NAMES.join(", "));
+    let settings = settings_or_exit(Settings::parse(), Some(&choices));
     let Some(folder) = sets::folder() else {
         println!("skipped: no judged data; set PG_RAG_DATA");
         return;

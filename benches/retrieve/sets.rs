@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::Result;
+use crate::invocation::data_folder;
 
 /// Names of the sets, which are their folders.
 pub const NAMES: [&str; 10] = [
@@ -46,10 +47,7 @@ pub fn model_setting() -> String {
 
 /// Where the sets are.
 pub fn folder() -> Option<PathBuf> {
-    let folder = std::env::var_os("PG_RAG_DATA").map_or_else(
-        || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data"),
-        PathBuf::from,
-    );
+    let folder = data_folder();
     folder.join("scifact").is_dir().then_some(folder)
 }
 

@@ -23,6 +23,9 @@ mod baseline;
 #[allow(dead_code)]
 mod embedder;
 mod figures;
+#[path = "../support/invocation.rs"]
+#[allow(dead_code)]
+mod invocation;
 mod pairs;
 #[path = "../../tests/support/ragd.rs"]
 #[allow(dead_code)]
@@ -31,14 +34,14 @@ mod thresholds;
 
 use std::path::PathBuf;
 
-use embedder::Remembering;
+use embedder::{Remembering, calibration_from, start_to_measure};
+use invocation::settings_or_exit;
 use lexopt::prelude::*;
 use pairs::{JudgedPair, MeasuredPair};
 use pg_rag::answer::reuse::QuestionLikeness;
 use pg_rag::embed::EmbeddingKind;
 use pg_rag::embed::calibration::{Calibration, QuestionThresholds};
 use pg_rag::protocol::Lane;
-use ragd::Installed;
 
 /// What to measure.
 struct Settings {
@@ -49,19 +52,11 @@ struct Settings {
 }
 
 fn main() {
-    let settings = match Settings::parse() {
-        Ok(settings) => settings,
-        Err(error) => {
-            eprintln!("{error}");
-            std::process::exit(2);
-        }
-    };
-    let Some(installed) = Installed::to_measure() else { return };
-    let ragd = installed.start();
+    let settings = settings_or_exit(Settings::parse(), None);
+    let Some((installed, ragd)) = start_to_measure() else { return };
     let mut embedder = Remembering::new(&ragd, installed.model(&settings.file));
     if let Some(from) = &settings.from {
-        let text = std::fs::read_to_string(from).expect("the calibration to start from");
-        embedder.calibration = Calibration::parse(&text).expect("a calibration");
+        embedder.calibration = calibration_from(from);
     }
     let pairs = JudgedPair::all();
     let texts: Vec<String> = pairs.iter().flat_map(|it| it.texts().map(str::to_owned)).collect();

@@ -19,6 +19,8 @@
 #[path = "../../tests/system/cluster.rs"]
 #[allow(dead_code)]
 mod cluster;
+#[path = "../support/invocation.rs"]
+mod invocation;
 #[path = "../index/machine.rs"]
 #[allow(dead_code)]
 mod machine;
@@ -47,6 +49,7 @@ use std::time::Instant;
 use postgres::{Client, Statement};
 
 use cluster::Cluster;
+use invocation::settings_or_exit;
 use report::{Report, Table};
 use sets::Set;
 use settings::{GraphPart, Settings};
@@ -68,10 +71,7 @@ struct Judged {
 }
 
 fn main() -> Result<()> {
-    let settings = Settings::parse(50_000).unwrap_or_else(|error| {
-        eprintln!("{error}");
-        std::process::exit(2);
-    });
+    let settings = settings_or_exit(Settings::parse(50_000), None);
     if settings.graph != GraphPart::Off || settings.dense != 1 || settings.shards == 0 {
         return Err(
             "a pipeline over shards has some, and no graph: leave --graph and --dense to bench-latency"

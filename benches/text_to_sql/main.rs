@@ -23,6 +23,8 @@ mod cluster;
 #[path = "../../tests/support/http_server.rs"]
 #[allow(dead_code)]
 mod http_server;
+#[path = "../support/invocation.rs"]
+mod invocation;
 #[path = "../index/machine.rs"]
 #[allow(dead_code)]
 mod machine;
@@ -44,6 +46,7 @@ mod settings;
 use postgres::{Client, NoTls};
 
 use cluster::Cluster;
+use invocation::settings_or_exit;
 use questions::Questions;
 use report::Report;
 use settings::{Part, Settings};
@@ -52,10 +55,7 @@ use settings::{Part, Settings};
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
 fn main() {
-    let settings = Settings::parse().unwrap_or_else(|error| {
-        eprintln!("{error}");
-        std::process::exit(2);
-    });
+    let settings = settings_or_exit(Settings::parse(), None);
     let Some(questions) = Questions::find() else {
         println!("skipped: no judged questions; set PG_RAG_DATA to a folder that has defog_sql");
         return;

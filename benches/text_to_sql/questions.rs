@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use crate::Result;
+use crate::invocation::data_folder;
 use crate::settings::Settings;
 
 /// Most columns among which a query leaves the choice: of each all choices are tried.
@@ -35,11 +36,7 @@ pub struct Judged {
 impl Questions {
     /// Those in the folder of data, if they are there.
     pub fn find() -> Option<Questions> {
-        let data = std::env::var_os("PG_RAG_DATA").map_or_else(
-            || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data"),
-            PathBuf::from,
-        );
-        let folder = data.join("defog_sql");
+        let folder = data_folder().join("defog_sql");
         let all = |name: &str| Some(lines(&folder.join(name))?.iter().map(judged).collect());
         let (judged, unanswerable) = (all("questions.jsonl")?, all("unanswerable.jsonl")?);
         Some(Questions { folder, judged, unanswerable })
