@@ -36,6 +36,7 @@ mod embedder;
 mod figures;
 mod forms;
 #[path = "../support/invocation.rs"]
+#[allow(dead_code)]
 mod invocation;
 mod manual;
 mod manuals;

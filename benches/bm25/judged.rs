@@ -10,8 +10,9 @@ use postgres::Client;
 use serde_json::Value;
 
 use crate::Result;
+use crate::invocation::judged_data;
 use crate::report::{Report, Table};
-use crate::sets::{self, Set};
+use crate::sets::Set;
 
 /// Sets, and what Lucene's BM25 reaches with k1 0.9 and b 0.4.
 const SETS: [(&str, f64); 5] = [
@@ -28,7 +29,7 @@ const PARAMETERS: [(f64, f64); 2] = [(0.9, 0.4), (1.2, 0.75)];
 /// Prints a row for each set.
 pub fn measure(client: &mut Client, report: &mut Report) -> Result<()> {
     report.heading("nDCG@10 on judged sets");
-    let Some(folder) = sets::folder() else {
+    let Some(folder) = judged_data() else {
         report.note("skipped: no judged data; set PG_RAG_DATA");
         return Ok(());
     };

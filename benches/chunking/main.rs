@@ -41,7 +41,7 @@ use lexopt::prelude::*;
 use postgres::Client;
 
 use cluster::Cluster;
-use invocation::settings_or_exit;
+use invocation::{judged_data, settings_or_exit};
 use report::{Report, Table};
 use sets::Set;
 use ways::{WAYS, Way};
@@ -56,7 +56,7 @@ fn main() {
     let names: Vec<&str> = WAYS.iter().map(|way| way.name).collect();
     let choices = format!("ways of cutting are {}", names.join(", "));
     let (ways, questions) = settings_or_exit(chosen(), Some(&choices));
-    let Some(folder) = sets::folder() else {
+    let Some(folder) = judged_data() else {
         println!("skipped: no judged data; set PG_RAG_DATA");
         return;
     };

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::invocation::data_folder;
+use crate::invocation::judged_data;
 
 /// Where the sets are.
 pub struct Data {
@@ -27,8 +27,7 @@ pub struct Set {
 impl Data {
     /// The folder, if it is there.
     pub fn find() -> Option<Data> {
-        let folder = data_folder();
-        folder.join("scifact").is_dir().then_some(Data { folder })
+        judged_data().map(|folder| Data { folder })
     }
 
     /// Reads a set.

@@ -30,6 +30,7 @@ mod data;
 #[allow(dead_code)]
 mod embedder;
 #[path = "../support/invocation.rs"]
+#[allow(dead_code)]
 mod invocation;
 mod logit;
 mod observe;

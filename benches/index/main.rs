@@ -44,6 +44,7 @@ mod vectors;
 #[allow(dead_code)]
 mod cluster;
 #[path = "../support/invocation.rs"]
+#[allow(dead_code)]
 mod invocation;
 mod machine;
 #[path = "../../tests/system/process.rs"]

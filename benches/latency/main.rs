@@ -59,7 +59,7 @@ use postgres::{Client, Statement};
 
 use by_hand::{ByHand, Words};
 use cluster::Cluster;
-use invocation::settings_or_exit;
+use invocation::{judged_data, settings_or_exit};
 use report::{Report, Table, gain};
 use settings::{GraphPart, SHARDS, Settings};
 use texts::Texts;
@@ -75,7 +75,7 @@ fn main() -> Result<()> {
     if settings.shards != SHARDS {
         return Err("one server is asked here: leave --shards to bench-shards".into());
     }
-    let Some(folder) = sets::folder() else {
+    let Some(folder) = judged_data() else {
         println!("skipped: no judged data; set PG_RAG_DATA");
         return Ok(());
     };

@@ -49,7 +49,7 @@ use std::time::Instant;
 use postgres::Client;
 
 use cluster::Cluster;
-use invocation::settings_or_exit;
+use invocation::{judged_data, settings_or_exit};
 use report::Report;
 use sets::Set;
 use settings::Settings;
@@ -60,7 +60,7 @@ type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>
 fn main() {
     let choices = format!("sets are {}, or all", sets::NAMES.join(", "));
     let settings = settings_or_exit(Settings::parse(), Some(&choices));
-    let Some(folder) = sets::folder() else {
+    let Some(folder) = judged_data() else {
         println!("skipped: no judged data; set PG_RAG_DATA");
         return;
     };

@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use crate::Result;
-use crate::invocation::data_folder;
 
 /// Names of the sets, which are their folders.
 pub const NAMES: [&str; 10] = [
@@ -43,12 +42,6 @@ pub fn model_setting() -> String {
     let folder = std::env::var_os("PG_RAG_MODEL").map(PathBuf::from);
     let name = folder.as_deref().and_then(Path::file_name).map(|name| name.to_string_lossy());
     format!("rag.embedding_model = '{}'", name.as_deref().unwrap_or("multilingual-e5-small"))
-}
-
-/// Where the sets are.
-pub fn folder() -> Option<PathBuf> {
-    let folder = data_folder();
-    folder.join("scifact").is_dir().then_some(folder)
 }
 
 impl Set {

@@ -49,7 +49,7 @@ use std::time::Instant;
 use postgres::{Client, Statement};
 
 use cluster::Cluster;
-use invocation::settings_or_exit;
+use invocation::{judged_data, settings_or_exit};
 use report::{Report, Table};
 use sets::Set;
 use settings::{GraphPart, Settings};
@@ -78,7 +78,7 @@ fn main() -> Result<()> {
                 .into(),
         );
     }
-    let Some(folder) = sets::folder() else {
+    let Some(folder) = judged_data() else {
         println!("skipped: no judged data; set PG_RAG_DATA");
         return Ok(());
     };

@@ -20,3 +20,9 @@ pub fn data_folder() -> PathBuf {
     let default = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/data");
     std::env::var_os("PG_RAG_DATA").map_or_else(default, PathBuf::from)
 }
+
+/// The folder of the judged data, if its sets are there: if it has one called `scifact`.
+pub fn judged_data() -> Option<PathBuf> {
+    let folder = data_folder();
+    folder.join("scifact").is_dir().then_some(folder)
+}

@@ -24,6 +24,7 @@ mod cluster;
 #[allow(dead_code)]
 mod http_server;
 #[path = "../support/invocation.rs"]
+#[allow(dead_code)]
 mod invocation;
 #[path = "../index/machine.rs"]
 #[allow(dead_code)]

@@ -14,7 +14,8 @@
 
 use std::collections::HashSet;
 
-use crate::text::marker::{closes, fence, markers};
+use crate::text::fence::{closes, fence};
+use crate::text::marker::markers;
 
 /// Which sources are cited, in the order of their first use.
 #[derive(Debug)]

@@ -4,7 +4,7 @@
 //! "Install it: [1]\n\n```sh\nmake install\n```" → "Install it: [1]\n\n    make install"
 //! ```
 
-use crate::text::marker::{closes, fence};
+use crate::text::fence::{closes, fence};
 
 /// How far code is indented.
 const INDENT: &str = "    ";

@@ -225,6 +225,7 @@ fn due(meta: &Bm25Meta, merging: Merging, busy: &[u64]) -> Vec<DirectoryEntry> {
 mod tests {
     use super::*;
     use crate::bm25::page::Chain;
+    use crate::bm25::pending::DUE;
 
     fn check(documents: &[u32], merging: Merging, expected: &[u32]) {
         let segment = |documents: &u32| DirectoryEntry {
@@ -262,7 +263,7 @@ mod tests {
     #[test]
     fn a_list_takes_as_many_entries_as_its_bytes_need() {
         // A segment and the list; two and the list; no more than the limit.
-        assert_eq!(entries_of(32), 2);
+        assert_eq!(entries_of(DUE), 2);
         let pages = |bytes: usize| (bytes / BODY) as u32;
         assert_eq!([entries_of(pages(AT_ONCE)), entries_of(pages(AT_ONCE) + 1)], [2, 3]);
         let longest = [entries_of(pages(100 * AT_ONCE)), entries_of(u32::MAX)];
@@ -273,6 +274,8 @@ mod tests {
             let pending = Chain { pages, ..Chain::default() };
             has_room_to_flush(&Bm25Meta { entries, pending, ..Bm25Meta::new() })
         };
-        assert!(with(190, 32) && with(193, 32) && !with(194, 32) && !with(190, u32::MAX));
+        let most = MOST_ENTRIES - (entries_of(0) + entries_of(DUE) + SPARE_ENTRIES);
+        assert!(most > TOO_MANY && with(most, DUE));
+        assert!(!with(most + 1, DUE) && !with(most, u32::MAX));
     }
 }

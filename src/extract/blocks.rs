@@ -17,8 +17,8 @@ use super::cell::CellBoundary;
 use super::directive::is_directive;
 use super::plain_table::with_tables;
 use super::quotation::{compares, depth};
+use crate::text::fence::looks_like_fence;
 use crate::text::line::line_ranges;
-use crate::text::marker::looks_like_fence;
 use crate::text::preamble::Preamble;
 
 /// What a stretch of lines is.

@@ -11,7 +11,7 @@ use std::ops::Range;
 
 use super::wording::{AnswerFormat, quoted_sentence};
 use super::{Evidence, ExtractPassage};
-use crate::text::code::fence_of_lead;
+use crate::text::fence::fence_of_lead;
 use crate::tree::digest::{QuotedSentence, digest, quotable};
 
 /// Most sentences of a group.

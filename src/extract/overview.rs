@@ -14,7 +14,8 @@ use super::subject::{NamedHeading, WholeSubject};
 use crate::chunk::HEADING_SEPARATOR;
 use crate::retrieve::Passage;
 use crate::source::{ChunkSpan, Original, Place, Source, SourceId, Summary, span_of};
-use crate::text::code::{fence_of_lead, open_fences};
+use crate::text::code::open_fences;
+use crate::text::fence::fence_of_lead;
 use crate::tree::digest::{MOST_SENTENCES, QuotedSentence, digest, is_makeshift, quotable};
 
 /// Most sentences of a paragraph where there are several.
@@ -53,20 +54,22 @@ pub struct WholeQuote {
 }
 
 impl WholeQuote {
+    /// A sentence of a chunk.
+    fn of_chunk(chunk: &Passage, sentence: QuotedSentence) -> WholeQuote {
+        WholeQuote { source: SourceId::of_chunk(chunk), span: span_of(chunk), sentence }
+    }
+
     /// The sentence with its place in `original`; `None` where it does not stand there: in another row, at another place, or
     /// cut off.
     #[must_use]
     pub fn sentence_in(&self, original: &Original<'_>) -> Option<QuotedSentence> {
         let Place::Chunk(other) = &original.place else { return None };
         let own = &self.span;
-        let row =
-            |span: &ChunkSpan| (span.pipeline.clone(), span.shard.clone(), span.source_key.clone());
-        let is_of_row = row(own) == row(other);
         let start = i64::from(own.start_char) + i64::from(self.sentence.chars.start);
         let start = u32::try_from(start - i64::from(other.start_char)).ok()?;
         let length = self.sentence.chars.end - self.sentence.chars.start;
         let text = original.text.chars().skip(start as usize).take(length as usize);
-        let stands = is_of_row && text.eq(self.sentence.text.chars());
+        let stands = own.row() == other.row() && text.eq(self.sentence.text.chars());
         stands.then(|| QuotedSentence { chars: start..start + length, ..self.sentence.clone() })
     }
 }
@@ -262,8 +265,7 @@ pub fn of_section(chunks: &[Passage], interrupt: &mut dyn FnMut()) -> Vec<WholeQ
     }
     let quote = |sentence: QuotedSentence| {
         let chunk = &chunks[sentence.leaf];
-        let (source, span) = (Source::Chunk(chunk.clone()).id(), span_of(chunk));
-        WholeQuote { source, span, sentence: QuotedSentence { leaf: 0, ..sentence } }
+        WholeQuote::of_chunk(chunk, QuotedSentence { leaf: 0, ..sentence })
     };
     digest(sentences, MOST_SENTENCES, interrupt).into_iter().map(quote).collect()
 }
@@ -294,14 +296,9 @@ pub fn of_mentioned(
         summaries(sources).flat_map(|it| of_summary(it, MOST_SENTENCES)).collect();
     for chunk in sources.iter().filter_map(Source::chunk) {
         interrupt();
-        let (source, span) = (Source::Chunk(chunk.clone()).id(), span_of(chunk));
-        let quote = |sentence: QuotedSentence| {
-            let (source, span) = (source.clone(), span.clone());
-            WholeQuote { source, span, sentence }
-        };
         let sentences = quotable(0, &chunk.content, open_fence(chunk), interrupt);
         let sentences = sentences.into_iter().filter(|it| !it.is_makeshift);
-        quotes.extend(sentences.map(quote));
+        quotes.extend(sentences.map(|sentence| WholeQuote::of_chunk(chunk, sentence)));
     }
     quotes.retain(mentions);
     let numbered = quotes.iter().enumerate();

@@ -8,6 +8,7 @@
 //! It is what is left without the words that only ask for the whole and those that any text can be called by. A heading is
 //! named where it has all of that and says nothing else.
 
+pub mod key;
 mod words_of_any_text;
 
 use std::borrow::Cow;
@@ -19,22 +20,12 @@ use crate::text::comparison;
 use crate::text::function_word::{is_function_character, is_function_word_of};
 use crate::text::inflection::{has_forms, is_same_word};
 use crate::text::language::{NaturalLanguage, language};
-use crate::text::script::{is_han, is_kana};
+use crate::text::line::is_joined;
 use crate::text::spelling::plain;
-use crate::text::word_list::list_has;
 use crate::text::words::{Word, each_word};
 
 /// Words of a question, or of a sentence, that are looked at.
 const MOST_WORDS: usize = 200;
-
-/// Words of the longest key that a question may have, and of its beginning that are looked at for one.
-const MOST_WORDS_OF_KEY: usize = 6;
-const MOST_WORDS_BEFORE_KEY: usize = 40;
-
-/// Words that stand before the number of a row, and that stand between it and a text.
-const NUMBER_WORDS: &str = "\
-    number numbers no nos nr num nº n° nummer nummern numéro numéros numero numeri número números номер";
-const OF: &str = "of von vom des de du del di van do da";
 
 /// Letters of the shortest word that may be part of a compound.
 const LEAST_OF_COMPOUND: usize = 5;
@@ -71,15 +62,6 @@ pub struct WholeSubject {
     language: Option<NaturalLanguage>,
 }
 
-/// What may be a key of several columns.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PossibleKey {
-    /// What its texts may be, one at least.
-    pub texts: Vec<String>,
-    /// Its number, if it has one.
-    pub number: Option<i64>,
-}
-
 /// A heading that a subject names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NamedHeading<'a> {
@@ -94,12 +76,14 @@ pub struct NamedHeading<'a> {
 /// What `question`, which asks for the whole, is about: one subject, or the two that it compares.
 #[must_use]
 pub fn subjects(question: &str) -> Vec<WholeSubject> {
+    parts(question).into_iter().map(|(_, subject)| subject).collect()
+}
+
+/// The parts of `question` that are about one thing each, with what that is.
+fn parts(question: &str) -> Vec<(&str, WholeSubject)> {
     let language = language(question);
-    let read = |text: &str| WholeSubject::read(text, language);
-    match comparison::compared(question) {
-        Some(it) => it.names.map(read).into(),
-        None => vec![read(question)],
-    }
+    let texts = comparison::compared(question).map_or(vec![question], |it| it.names.to_vec());
+    texts.into_iter().map(|text| (text, WholeSubject::read(text, language))).collect()
 }
 
 impl WholeSubject {
@@ -116,13 +100,11 @@ impl WholeSubject {
                 && !is_ending(it)
         };
         let are_said: Vec<bool> = terms.iter().map(says).collect();
-        let writes_no_spaces = |c: char| is_kana(c) || is_han(c);
         let mut said = String::new();
         for (word, term) in words.iter().zip(&term_of) {
             if term.is_some_and(|it| are_said[it]) {
-                let is_joined =
-                    said.ends_with(writes_no_spaces) && word.folded.starts_with(writes_no_spaces);
-                said += if said.is_empty() || is_joined { "" } else { " " };
+                let is_glued = said.is_empty() || is_joined(&said, &word.folded);
+                said += if is_glued { "" } else { " " };
                 said += &word.folded;
             }
         }
@@ -274,142 +256,6 @@ impl WholeSubject {
             && term.chars().nth(LEAST_OF_COMPOUND - 1).is_some();
         self.is_same(term, word) || joins && (word.starts_with(term) || word.ends_with(term))
     }
-}
-
-/// What of `question` may be the key of a row that it names, as it is written and in small letters.
-#[must_use]
-pub fn possible_keys(question: &str) -> Vec<String> {
-    as_written(&key_words(question, &subjects(question)))
-}
-
-/// Numbers of `question` that may be keys of rows that it names: those right behind what a table is called, of which `names`
-/// are the names.
-#[must_use]
-pub fn possible_numbers(question: &str, names: &[String]) -> Vec<i64> {
-    let language = language(question);
-    let tokens: Vec<&str> =
-        tokens(question).into_iter().map(|(start, end)| &question[start..end]).collect();
-    let of_pair =
-        |pair: &[&str]| pair[1].parse().ok().filter(|_| is_table_name(pair[0], names, language));
-    tokens.windows(2).filter_map(of_pair).collect()
-}
-
-/// The keys of several columns, texts and at most one number, that `question` may name. Of two things that it compares, each has
-/// its own. Where the key `has_number`, that stands right beside the text ("otter 2", "2 of the otter"), or behind a word for
-/// numbers or what a table is called, of which `names` are the names: lengths and years are no keys.
-#[must_use]
-pub fn possible_composite_keys(
-    question: &str,
-    names: &[String],
-    has_number: bool,
-) -> Vec<PossibleKey> {
-    let language = language(question);
-    let parts = comparison::compared(question).map_or(vec![question], |it| it.names.to_vec());
-    let of_part = |part: &str| match has_number {
-        true => numbered_keys(part, question, names, language),
-        false => {
-            let texts = as_written(&key_words(part, &[WholeSubject::read(part, language)]));
-            vec![PossibleKey { texts, number: None }]
-        }
-    };
-    parts.into_iter().flat_map(of_part).filter(|it| !it.texts.is_empty()).collect()
-}
-
-/// The keys with a number that `part` of `question` may name: one for each of its numbers that may be part of a key.
-fn numbered_keys(
-    part: &str,
-    question: &str,
-    names: &[String],
-    language: Option<NaturalLanguage>,
-) -> Vec<PossibleKey> {
-    let words = key_words(part, &[WholeSubject::read(part, language)]);
-    let places = tokens(part);
-    let tokens: Vec<String> =
-        places.iter().map(|(start, end)| part[*start..*end].to_lowercase()).collect();
-    let is_mark = |it: &str| list_has(NUMBER_WORDS, it) || is_table_name(it, names, language);
-    let says = |n: usize| {
-        let it = tokens[n].as_str();
-        !(is_mark(it) || is_function(it, language) || it.parse::<i64>().is_ok())
-    };
-    let of_number = |n: usize| {
-        let number: i64 = tokens[n].parse().ok()?;
-        let before = part[..places[n].0].trim_end();
-        let is_behind_mark = n > 0 && is_mark(&tokens[n - 1]);
-        let is_marked = is_behind_mark || tokens.len() == 1 || before.ends_with(['#', '№']);
-        let is_apart = !is_marked && before.ends_with([',', ';', ':', '.', '?', '!', '…']);
-        let end = n - usize::from(is_behind_mark);
-        let has_of = tokens.get(n + 1).is_some_and(|it| list_has(OF, it));
-        let has_article = tokens.get(n + 2).is_some_and(|it| is_function(it, language));
-        let is_beside = |it: &KeyWords<'_>| {
-            let is_before = !is_apart && it.last + 1 == end && says(it.last);
-            let is_start = it.first == n + 2 || has_article && it.first == n + 3;
-            is_before || has_of && is_start
-        };
-        let mut texts: Vec<KeyWords<'_>> = words.iter().copied().filter(is_beside).collect();
-        if texts.is_empty() && is_marked {
-            texts = words.iter().copied().filter(|it| (it.first..=it.last).any(says)).collect();
-            // "Compare otter 1 and 2."
-            if texts.is_empty() {
-                texts = key_words(question, &subjects(question));
-            }
-        }
-        Some(PossibleKey { texts: as_written(&texts), number: Some(number) })
-    };
-    (0..tokens.len()).filter_map(of_number).collect()
-}
-
-/// Whether `word` is what a table is called, of which `names` are the names.
-fn is_table_name(word: &str, names: &[String], language: Option<NaturalLanguage>) -> bool {
-    let terms = compared_words(word);
-    let subject = WholeSubject { terms, others: Vec::new(), words: String::new(), language };
-    names.iter().any(|name| subject.is_table(name))
-}
-
-/// Words of a text that may be a key, with the numbers of the first and of the last of its tokens.
-#[derive(Clone, Copy)]
-struct KeyWords<'a> {
-    words: &'a str,
-    first: usize,
-    last: usize,
-}
-
-/// The words of `text` that may be a key, with a term of one of `subjects` each.
-fn key_words<'a>(text: &'a str, subjects: &[WholeSubject]) -> Vec<KeyWords<'a>> {
-    let tokens = tokens(text);
-    let mut keys = Vec::new();
-    for (first, (start, _)) in tokens.iter().enumerate() {
-        for (last, (_, end)) in tokens.iter().enumerate().skip(first).take(MOST_WORDS_OF_KEY) {
-            let key = &text[*start..*end];
-            let words = compared_words(key);
-            let is_said = |it: &WholeSubject| it.terms.iter().any(|term| words.contains(term));
-            if key.contains(char::is_alphabetic) && subjects.iter().any(is_said) {
-                keys.push(KeyWords { words: key, first, last });
-            }
-        }
-    }
-    keys
-}
-
-/// These words as they are written and in small letters, each once.
-fn as_written(words: &[KeyWords<'_>]) -> Vec<String> {
-    let both = |it: &KeyWords<'_>| [it.words.to_owned(), it.words.to_lowercase()];
-    let mut keys: Vec<String> = words.iter().flat_map(both).collect();
-    keys.sort_unstable();
-    keys.dedup();
-    keys
-}
-
-/// The words of `text` between white space, without the punctuation around them, by their places.
-fn tokens(text: &str) -> Vec<(usize, usize)> {
-    let opens = ['"', '\'', '(', '«', '„', '“', '‘', '`', '[', '¿', '¡', '#', '№'];
-    let closes = ['"', '\'', ')', '»', '”', '’', '`', ']', '.', ',', ';', ':', '?', '!', '…'];
-    let place = |token: &str| {
-        let rest = token.trim_start_matches(opens);
-        let start = token.as_ptr().addr() - text.as_ptr().addr() + token.len() - rest.len();
-        (start, start + rest.trim_end_matches(closes).len())
-    };
-    let tokens = text.split_whitespace().take(MOST_WORDS_BEFORE_KEY);
-    tokens.map(place).filter(|(start, end)| start < end).collect()
 }
 
 /// The words of a name that say something, as they are compared, without numbers.

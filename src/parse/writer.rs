@@ -5,6 +5,7 @@
 
 use super::Part;
 use super::section::{self, Heading};
+use crate::text::fence::looks_like_fence;
 use crate::text::line::single_line;
 
 /// Levels of lists and quotations that are indented. A document with hundreds of levels would
@@ -190,7 +191,7 @@ fn escaped(line: &str) -> String {
     let begins_heading =
         (1..=6).contains(&marks) && line[marks..].chars().next().is_none_or(char::is_whitespace);
     let underlines = |mark: char| line.trim_end().chars().all(|c| c == mark);
-    let begins_block = line.starts_with("```") || line.starts_with("~~~") || line.starts_with('<');
+    let begins_block = looks_like_fence(line) || line.starts_with('<');
     if begins_heading || begins_block || underlines('=') || underlines('-') {
         format!("\\{line}")
     } else {

@@ -9,6 +9,7 @@ use std::collections::HashSet;
 use serde_json::Value;
 
 use super::object;
+use crate::text::fence::looks_like_fence;
 use crate::text::line::single_line;
 
 /// Longest question that is kept, in characters; what is longer is cut.
@@ -52,7 +53,7 @@ fn array(answer: &str) -> Option<Vec<String>> {
 /// What a line says without its number or bullet; `None` of a fence or an announcement.
 fn of_line(line: &str) -> Option<String> {
     let line = line.trim();
-    if line.starts_with("```") || line.ends_with(':') {
+    if looks_like_fence(line) || line.ends_with(':') {
         return None;
     }
     let bare = without_number(line.trim_start_matches(['-', '*', '\u{2022}', '#', '>', ' ']));
@@ -105,6 +106,7 @@ mod tests {
         check("Q1: A one?\n(2) B two?\n12. **C three?**", &["A one?", "B two?", "C three?"]);
         check("- A one?\n* \"B two?\"\n\u{2022} 'C three?'", &["A one?", "B two?", "C three?"]);
         check("Here are three questions:\n\n```\nA one?\n```", &["A one?"]);
+        check("~~~text\nA one?\n~~~", &["A one?"]);
         check("```json\n[\"A one?\", 7, \"B\\ntwo?\"]\n```", &["A one?", "B two?"]);
         check("{\"queries\": [\"A one?\"], \"note\": \"x\"}", &["A one?"]);
         check("2024 was a year\n3D printing?", &["2024 was a year", "3D printing?"]);

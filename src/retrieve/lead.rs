@@ -8,8 +8,8 @@
 //! A chunk is an exact piece of its document, so a row may begin one whose columns are named in the chunk
 //! before. Who reads the chunk is given what is missing; what is cited stays the chunk.
 
+use crate::text::fence::{closes, fence};
 use crate::text::line::with_line_feeds;
-use crate::text::marker::{closes, fence};
 use crate::text::sentence::sentences;
 
 /// Chunks before one that are looked through for what it lacks.

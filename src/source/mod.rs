@@ -121,6 +121,20 @@ pub enum SourceId {
     Result(String),
 }
 
+impl SourceId {
+    /// The ID of a chunk.
+    #[must_use]
+    pub fn of_chunk(passage: &Passage) -> SourceId {
+        SourceId::Chunk {
+            pipeline: passage.pipeline.clone(),
+            shard: passage.shard.clone(),
+            source_key: passage.source_key.clone(),
+            start_char: passage.start_char,
+            end_char: passage.end_char,
+        }
+    }
+}
+
 impl StatementRows {
     /// A result with its columns in order, a line each; NULL is not listed.
     #[must_use]
@@ -136,13 +150,7 @@ impl Source {
     #[must_use]
     pub fn id(&self) -> SourceId {
         match self {
-            Source::Chunk(passage) => SourceId::Chunk {
-                pipeline: passage.pipeline.clone(),
-                shard: passage.shard.clone(),
-                source_key: passage.source_key.clone(),
-                start_char: passage.start_char,
-                end_char: passage.end_char,
-            },
+            Source::Chunk(passage) => SourceId::of_chunk(passage),
             Source::Summary(summary) => SourceId::Summary(summary.summary_id),
             Source::Rows(rows) if rows.row.key.is_none() => SourceId::Result(rows.content.clone()),
             Source::Rows(rows) => SourceId::Row(rows.row.clone()),

@@ -114,6 +114,12 @@ impl Place {
 }
 
 impl ChunkSpan {
+    /// The row that the chunk is of: its pipeline, shard and key.
+    #[must_use]
+    pub fn row(&self) -> (&str, Option<&str>, &str) {
+        (&self.pipeline, self.shard.as_deref(), &self.source_key)
+    }
+
     /// The characters of this span that `inner` covers, if it lies within.
     fn offset_of(&self, inner: &ChunkSpan) -> Option<Range<usize>> {
         let is_same = self.chunk_id == inner.chunk_id && self.pipeline == inner.pipeline;

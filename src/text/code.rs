@@ -12,8 +12,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use super::fence::{closes, fence};
 use super::line::item_sign;
-use super::marker::{closes, fence};
 
 /// The byte ranges of code in `text`, in order: of fenced blocks with their fences, and of indented lines that look like
 /// code. `open` is the line of a fence that is open where the text begins.
@@ -94,13 +94,6 @@ fn after<'a>(open: Option<&'a str>, line: &'a str) -> Option<&'a str> {
         Some(first) if fence(first).is_some_and(|signs| closes(line, signs)) => None,
         open => open,
     }
-}
-
-/// The line of the fence that is open where a piece of a document begins, as far as `lead` tells, which is what the piece goes
-/// on with: that fence is its last line.
-#[must_use]
-pub fn fence_of_lead(lead: &str) -> Option<&str> {
-    lead.lines().next_back().filter(|last| fence(last).is_some())
 }
 
 /// The lines with fences of a piece that begins at the character `start`, each with the character at which it begins.
@@ -208,19 +201,6 @@ mod tests {
         check("a\n```\nb\n~~~\nc", Some("~~~text"), &["a\n```\nb\n~~~\n"]);
         check("", Some("```"), &[]);
         check("Text.", Some("no fence"), &[]);
-    }
-
-    #[test]
-    fn the_fence_of_a_lead_is_its_last_line() {
-        for (lead, expected) in [
-            ("```sql\n", Some("```sql")),
-            ("How it is called:\n  ~~~", Some("  ~~~")),
-            ("```sql\n| a | b |\n", None),
-            ("```a``` is code:\n", None),
-            ("", None),
-        ] {
-            assert_eq!(fence_of_lead(lead), expected, "{lead:?}");
-        }
     }
 
     #[test]

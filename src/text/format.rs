@@ -7,8 +7,8 @@
 //! A guess for whoever does not say. It looks at the lines with which a text begins and asks for marks that
 //! hardly stand in anything else; where there are none, the text is prose, which is read as it stands.
 
+use super::fence::looks_like_fence;
 use super::line::with_line_feeds;
-use super::marker::looks_like_fence;
 use super::preamble::Preamble;
 use super::word_list::list_has;
 

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::marker::looks_like_fence;
+use super::fence::looks_like_fence;
 use super::script::are_joined;
 
 /// A line and what it is.

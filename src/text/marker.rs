@@ -9,6 +9,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
+use super::fence::{closes, fence};
+
 /// Longest number that is taken for a source, in digits.
 const MAX_DIGITS: usize = 9;
 
@@ -139,28 +141,6 @@ pub(crate) fn code(answer: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// The backticks or tildes that open a fenced block in `line`.
-pub(crate) fn fence(line: &str) -> Option<&str> {
-    let text = line.trim_start_matches([' ', '\t']);
-    let sign = text.chars().next().filter(|c| matches!(c, '`' | '~'))?;
-    let length = text.len() - text.trim_start_matches(sign).len();
-    let (fence, info) = text.split_at(length);
-    (length >= 3 && (sign == '~' || !info.contains('`'))).then_some(fence)
-}
-
-/// Whether `line` begins with three backticks or tildes, as one that opens or closes a fenced block does. Unlike one that
-/// [`fence`] knows, it may also be a line of text that begins with code.
-pub(crate) fn looks_like_fence(line: &str) -> bool {
-    let text = line.trim_start();
-    text.starts_with("```") || text.starts_with("~~~")
-}
-
-/// Whether `line` closes the block that `fence` opened.
-pub(crate) fn closes(line: &str, fence: &str) -> bool {
-    let text = line.trim();
-    text.starts_with(fence) && text.trim_start_matches(&fence[..1]).is_empty()
-}
-
 /// Finds what stands between two equally long runs of backticks.
 fn spans(answer: &str, paragraph: Range<usize>, found: &mut Vec<Range<usize>>) {
     let next = |at: usize| next_run(answer, at..paragraph.end);
@@ -236,21 +216,6 @@ mod tests {
         check("```\na[1]", &[]);
         check("```a``` [1]", &[("[1]", &[1])]);
         check("` a `` b[1] ``` c `` d[2] ` e [3] `", &[("[3]", &[3])]);
-    }
-
-    #[test]
-    fn a_line_looks_like_a_fence_or_is_one() {
-        for (line, looks_like, is_fence) in [
-            ("```rust", true, true),
-            ("  ~~~~", true, true),
-            ("```a``` b", true, false),
-            ("``a", false, false),
-            ("a ```", false, false),
-            ("", false, false),
-        ] {
-            let found = (looks_like_fence(line), fence(line).is_some());
-            assert_eq!(found, (looks_like, is_fence), "{line}");
-        }
     }
 
     proptest! {

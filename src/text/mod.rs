@@ -11,7 +11,7 @@
 //! a script without spaces what can be looked up, [`joined_name`] of the names of software, [`variant`] of names with hyphens, units and signs, and [`accent`] of a word
 //! with accents what is typed for it, as [`lookup_form`] wants it of a text; [`marker`] finds where an answer cites, and [`marked_sentence`] what each sentence cites; [`preamble`]
 //! is what stands before the text of a page; [`quote`] finds what somebody quotes; [`script`] tells which scripts put a space between words, and [`word_list`] whether a list has a word; [`character_counter`] turns bytes into
-//! characters; [`code`] finds code within prose, and [`comparison`] the two things that a question compares; [`format`] tells Markdown, HTML and source code from prose;
+//! characters; [`code`] finds code within prose, [`fence`] which lines set it off, and [`comparison`] the two things that a question compares; [`format`] tells Markdown, HTML and source code from prose;
 //! [`language`] tells in which language a question is put, [`other_language`] whether a text is in another one, [`function_word`] which of its words say nothing of
 //! what is asked, [`elision`] what is written with it by an apostrophe, [`inflection`] which words are forms of one, and [`lexical_score`] which of some short texts speak of it; [`phrase`] finds phrases that mean the same in
 //! several languages; [`text_search_config`] tells which of PostgreSQL's configurations texts want, and [`token_labels`] the
@@ -26,6 +26,7 @@ pub mod character_counter;
 pub mod code;
 pub mod comparison;
 pub(crate) mod elision;
+pub mod fence;
 pub mod format;
 pub(crate) mod function_word;
 pub(crate) mod inflection;

@@ -9,8 +9,9 @@ use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::reading::WINDOW;
+use crate::text::fence::looks_like_fence;
 use crate::text::marked_sentence::{MarkedSentence, TERMINATORS, bare_text, marked_sentences};
-use crate::text::marker::{Marker, looks_like_fence};
+use crate::text::marker::Marker;
 use crate::text::sentence::{is_question, trimmed};
 use crate::text::words::{Word, words};
 

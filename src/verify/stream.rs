@@ -9,9 +9,9 @@
 
 use super::removal::supported_part;
 use super::{Claim, verify};
+use crate::text::fence::{closes, fence};
 use crate::text::line::item_sign;
 use crate::text::marked_sentence::marked_sentences;
-use crate::text::marker::{closes, fence};
 
 /// Longest marker that is waited for, in bytes.
 const LONGEST_MARKER: usize = 48;

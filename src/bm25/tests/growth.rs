@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use super::*;
-use crate::bm25::flush::{flush_pending, flush_sealed};
+use crate::bm25::flush::{flush_pending, flush_sealed, has_room_to_flush};
 use crate::bm25::pending::seal;
 use crate::error::Error;
 
@@ -128,8 +128,8 @@ fn a_list_whose_second_segment_fails_stays_whole() {
     compare(&store, &twin, &query, Bm25Settings::default());
 }
 
-#[test]
-fn a_vacuum_makes_room_where_block_0_has_none() {
+/// An index whose block 0 has no room for the segment of the last document, which waits.
+fn full() -> (RamStore, Twin) {
     let (store, mut twin, mut random) = (empty(), Twin::default(), Random(13));
     let error = loop {
         let new = row(twin.0.len() as u32);
@@ -142,12 +142,32 @@ fn a_vacuum_makes_room_where_block_0_has_none() {
     };
     assert_eq!(error.kind(), ErrorKind::OutOfResources);
     assert!(figures(&store).unwrap().segments.len() > 100);
+    (store, twin)
+}
+
+#[test]
+fn a_vacuum_makes_room_where_block_0_has_none() {
+    let (store, mut twin) = full();
     // The last one is of the document that waits, and one has no document left.
     let last = row(twin.0.len() as u32 - 1);
     let report = vacuum(&store, &mut |it| it == row(3) || it == last).unwrap();
     twin.0.retain(|it, _| *it != row(3) && *it != last);
     assert_eq!((report.removed, report.left), (2, twin.0.len() as u64));
     assert!(figures(&store).unwrap().segments.len() < 24);
+    compare(&store, &twin, &[term("w3", 1.0), term("w1*", 1.0)], Bm25Settings::default());
+}
+
+/// As VACUUM's cleanup does where no row is dead.
+#[test]
+fn tidying_makes_room_where_block_0_has_none() {
+    let (store, twin) = full();
+    assert!(!has_room_to_flush(&read_meta(&store).unwrap()));
+    let report = tidy(&store).unwrap();
+    assert_eq!((report.removed, report.left), (0, twin.0.len() as u64));
+    let after = read_meta(&store).unwrap();
+    assert_eq!((after.pending.pages, after.sealed.pages), (0, 0));
+    assert!(has_room_to_flush(&after), "{} entries", after.entries.len());
+    assert_eq!(figures(&store).unwrap().lost_pages, 0);
     compare(&store, &twin, &[term("w3", 1.0), term("w1*", 1.0)], Bm25Settings::default());
 }
 

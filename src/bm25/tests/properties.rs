@@ -134,6 +134,7 @@ proptest! {
             insert(&store, &document).map(drop),
             flush(&store, Merging::All),
             insert(&store, &twin.document(row(9998))).map(drop),
+            tidy(&store).map(drop),
             vacuum(&store, &mut |row| row.line == 3).map(drop),
             rows(&store, &mut Vec::<RowId>::new()),
             matching(&store, &query, &mut Vec::<RowId>::new()).map(drop),

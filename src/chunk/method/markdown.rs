@@ -16,8 +16,8 @@ use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 
 use super::{CutPlan, Section, skip_white_space};
 use crate::chunk::HEADING_SEPARATOR;
+use crate::text::fence::looks_like_fence;
 use crate::text::line::{LineKind, ends_with_colon, lines, single_line};
-use crate::text::marker::looks_like_fence;
 use crate::text::preamble::Preamble;
 use crate::text::sentence::sentences;
 

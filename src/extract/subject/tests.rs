@@ -1,3 +1,4 @@
+use super::key::{PossibleKey, possible_composite_keys, possible_keys, possible_numbers};
 use super::*;
 
 fn terms(question: &str) -> Vec<Vec<String>> {

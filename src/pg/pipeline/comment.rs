@@ -129,12 +129,17 @@ fn rename_on(generation: &Pipeline, before: &str, now: &str) -> Result<()> {
     let words = texts(before).into_iter().zip(texts(now));
     for ((kind, relation), (old, new)) in relations.into_iter().zip(words) {
         if has_comment(relation, &old)? {
-            let values =
-                [("kind", kind), ("relation", &relation.sql), ("comment", &quote_literal(new))];
-            sql::execute(&render(query!(create.comment_relation), &values), &[])?;
+            on_relation(kind, &relation.sql, &new)?;
         }
     }
     Ok(())
+}
+
+/// Says `text` of a relation of this kind, a word of COMMENT ON; `relation` is its name with quotes.
+pub fn on_relation(kind: &str, relation: &str, text: &str) -> Result<()> {
+    let comment = quote_literal(text);
+    let values = [("kind", kind), ("relation", relation), ("comment", &comment)];
+    sql::execute(&render(query!(create.comment_relation), &values), &[]).map(drop)
 }
 
 fn has_comment(relation: &Relation, text: &str) -> Result<bool> {

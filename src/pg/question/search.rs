@@ -5,6 +5,7 @@ mod communities;
 mod filter_sql;
 mod lexical_index;
 mod lookup;
+mod named_rows;
 mod narrowing;
 mod relations;
 mod searched_pipeline;

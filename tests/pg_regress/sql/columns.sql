@@ -159,20 +159,20 @@ INSERT INTO wares VALUES (1, 'A red lamp.', 10, 5, 3), (2, 'A blue lamp.', 20, 7
 SELECT rag_create_pipeline('wares', 'body', metadata => '{price,weight,stock}', refresh => 'manual', options => '{"backfill": "now"}');
 CREATE FUNCTION found(filter jsonb) RETURNS text LANGUAGE sql
 AS $$SELECT string_agg(source_key, ' ' ORDER BY source_key) FROM rag_retrieve('lamp', 'wares', filter => filter)$$;
-CREATE FUNCTION indexed() RETURNS text LANGUAGE sql
+CREATE FUNCTION indexed(chunks regclass) RETURNS text LANGUAGE sql
 AS $$SELECT string_agg(a.attname, ' ' ORDER BY a.attnum) FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid JOIN pg_am m ON m.oid = c.relam AND m.amname = 'rag_hnsw'
-     JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = ANY (i.indkey) WHERE i.indrelid = 'wares_rag_chunks'::regclass$$;
-SELECT indexed();
+     JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = ANY (i.indkey) WHERE i.indrelid = chunks$$;
+SELECT indexed('wares_rag_chunks');
 ALTER TABLE wares ALTER COLUMN stock TYPE bigint USING stock * 10;
-SELECT indexed(), found('{"stock": 30}'), found('{"stock": {"ne": 30}}');
+SELECT indexed('wares_rag_chunks'), found('{"stock": 30}'), found('{"stock": {"ne": 30}}');
 ALTER TABLE wares ALTER COLUMN price TYPE numeric;
-SELECT stage, indexed(), found('{"price": 20}') FROM rag.pipeline WHERE name = 'wares';
+SELECT stage, indexed('wares_rag_chunks'), found('{"price": 20}') FROM rag.pipeline WHERE name = 'wares';
 CALL rag_run('wares');
-SELECT stage, indexed() FROM rag.pipeline WHERE name = 'wares';
+SELECT stage, indexed('wares_rag_chunks') FROM rag.pipeline WHERE name = 'wares';
 ALTER TABLE wares ALTER COLUMN weight TYPE numeric(4,1) USING weight / 2.0;
-SELECT indexed(), found('{"weight": 2.5}'), found('{"weight": {"gt": 3}}'), found('{"weight": null}');
+SELECT indexed('wares_rag_chunks'), found('{"weight": 2.5}'), found('{"weight": {"gt": 3}}'), found('{"weight": null}');
 CALL rag_run('wares');
-SELECT stage, indexed() FROM rag.pipeline WHERE name = 'wares';
+SELECT stage, indexed('wares_rag_chunks') FROM rag.pipeline WHERE name = 'wares';
 DROP TABLE wares CASCADE;
 
 -- However many columns are converted, the chunks are written once, and so is an index that filters by none of them: it is
@@ -195,10 +195,11 @@ SELECT b.relname, b.oid <> c.oid AS is_another, c.reloptions, obj_description(c.
 SELECT source_key, metadata FROM rag_retrieve('lamp', 'goods', filter => '{"stock": 30, "weight": 500}');
 -- One that filters by a column that goes at the same time goes with it, and the pipeline's comes back without it.
 DROP INDEX goods_plain, goods_partial;
+SELECT indexed('goods_rag_chunks');
 ALTER TABLE goods DROP COLUMN price, ALTER COLUMN stock TYPE integer USING stock / 10;
-SELECT stage FROM rag.pipeline WHERE name = 'goods';
+SELECT stage, indexed('goods_rag_chunks') FROM rag.pipeline WHERE name = 'goods';
 CALL rag_run('goods');
-SELECT stage FROM rag.pipeline WHERE name = 'goods';
+SELECT stage, indexed('goods_rag_chunks') FROM rag.pipeline WHERE name = 'goods';
 SELECT source_key, metadata FROM rag_retrieve('lamp', 'goods', filter => '{"stock": 4}');
 DROP EVENT TRIGGER note_written;
 DROP TABLE goods CASCADE;

@@ -1,8 +1,8 @@
 //! Indexes of vectors that are in the way when columns of a chunk table go or get other values.
 
 use pgrx::prelude::*;
-use pgrx::spi::quote_literal;
 
+use super::super::comment;
 use crate::error::Result;
 use crate::pg::server::sql::{self, query, render};
 
@@ -48,8 +48,6 @@ impl VectorIndex {
         let Some(definition) = &self.definition else { return Ok(()) };
         sql::execute(definition, &[])?;
         let Some(comment) = &self.comment else { return Ok(()) };
-        let comment = quote_literal(comment);
-        let values = [("kind", "INDEX"), ("relation", &self.name), ("comment", &comment)];
-        sql::execute(&render(query!(create.comment_relation), &values), &[]).map(drop)
+        comment::on_relation("INDEX", &self.name, comment)
     }
 }

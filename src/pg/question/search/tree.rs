@@ -121,7 +121,7 @@ impl Search {
         }
         let _owners = self.searched.check_owners(&[tree])?;
         let is_for_whole = self.options.tree_beam.is_none() && asks_for_whole(query);
-        let named = if is_for_whole { self.named_rows(query)? } else { Vec::new() };
+        let named = if is_for_whole { self.named_rows(query, MOST_SUMMARIES)? } else { Vec::new() };
         let documents = match named.as_slice() {
             [] => changes::first_chunks_of(self.pipeline(), found)?,
             named => named.to_vec(),
