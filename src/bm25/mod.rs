@@ -15,7 +15,7 @@
 //! | [`create`], [`IndexBuilder::finish`] | no other session sees the index |
 //! | [`insert`] | none |
 //! | [`flush`], [`vacuum`], [`tidy`] | the **structure lock**: one at a time |
-//! | [`statistics`], [`Bm25Search`], [`matching()`], [`rows()`], [`check`], [`figures`] | none |
+//! | [`statistics`], [`Bm25Search`], [`matching()`], [`rows()`], [`AscendingRows`], [`check`], [`figures`] | none |
 
 mod document;
 mod score;
@@ -40,6 +40,7 @@ mod meanwhile;
 mod pending;
 mod vacuum;
 
+mod ascending;
 mod best;
 mod cursor;
 mod matching;
@@ -53,6 +54,7 @@ mod check;
 #[cfg(test)]
 mod tests;
 
+pub use ascending::AscendingRows;
 pub use best::Bm25Hit;
 pub use build::IndexBuilder;
 pub use check::{IndexFigures, IndexProblem, SegmentFigures, check, figures};

@@ -82,15 +82,19 @@ pub fn settled<S: Store, T>(
         match read(&meta, blocks) {
             Ok(found) => return Ok(found),
             Err(Stop::Failed(error)) => return Err(error),
-            Err(Stop::Moved(block)) => {
-                let now = read_meta(store)?;
-                if now.changes == meta.changes {
-                    return Err(corrupt(block, "the page belongs to something else"));
-                }
-                meta = now;
-            }
+            Err(Stop::Moved(block)) => meta = changed(store, meta.changes, block)?,
         }
     }
+}
+
+/// The first page now that this block has another use than it had after so many changes. If there were no others since,
+/// the block is corrupted.
+pub fn changed<S: Store>(store: &S, changes: u64, block: u32) -> Result<Bm25Meta> {
+    let now = read_meta(store)?;
+    if now.changes == changes {
+        return Err(corrupt(block, "the page belongs to something else"));
+    }
+    Ok(now)
 }
 
 impl Snapshot {

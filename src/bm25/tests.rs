@@ -4,6 +4,7 @@
 mod concurrency;
 mod crash;
 mod growth;
+mod pieces;
 mod properties;
 mod ranking;
 
@@ -114,6 +115,18 @@ fn compare(store: &RamStore, twin: &Twin, query: &[Term], settings: Bm25Settings
     rows(store, &mut all).unwrap();
     all.sort_unstable();
     assert_eq!(all, twin.0.keys().copied().collect::<Vec<RowId>>());
+    // One after the other they come in order.
+    assert_eq!(one_by_one(store, Some(query.to_vec())).unwrap(), expected, "{query:?}");
+    assert_eq!(one_by_one(store, None).unwrap(), all);
+}
+
+/// All rows that have one of the terms, or all without terms, as a scan gives one after the other.
+fn one_by_one(store: &impl Store, terms: Option<Vec<Term>>) -> Result<Vec<RowId>> {
+    let (mut rows, mut found) = (AscendingRows::new(terms), Vec::new());
+    while let Some(row) = rows.next(store)? {
+        found.push(row);
+    }
+    Ok(found)
 }
 
 /// Rows in pieces, as a bitmap takes them.

@@ -9,6 +9,8 @@ mod crash;
 mod dump;
 #[path = "bm25/interrupt.rs"]
 mod interrupt;
+#[path = "bm25/pieces.rs"]
+mod pieces;
 #[path = "bm25/rights.rs"]
 mod rights;
 #[path = "bm25/snapshot.rs"]

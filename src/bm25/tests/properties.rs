@@ -138,6 +138,8 @@ proptest! {
             vacuum(&store, &mut |row| row.line == 3).map(drop),
             rows(&store, &mut Vec::<RowId>::new()),
             matching(&store, &query, &mut Vec::<RowId>::new()).map(drop),
+            one_by_one(&store, None).map(drop),
+            one_by_one(&store, Some(query.clone())).map(drop),
             figures(&store).map(drop),
         ];
         for error in outcomes.into_iter().filter_map(Result::err) {

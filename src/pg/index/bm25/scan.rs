@@ -2,13 +2,12 @@
 //!
 //! With ORDER BY `<@>` the rows come best first: those that have one of the words at least, and after
 //! them those without a score that a WHERE keeps.
-//! Without it, or where it asks for NULL, the rows that may match come in no order. What the words
-//! alone don't decide, such as a phrase, the executor checks again. Into a bitmap they go as they are found; a scan that
-//! gives one after the other holds all of them, since after a change of the index it could not tell which it has given.
+//! Without it, or where it asks for NULL, the rows that may match come in the order of the table, read in pieces, or go
+//! into a bitmap as they are found. What the words alone don't decide, such as a phrase, the executor checks again.
 //!
 //! For a role that does not see all rows of the table no such plan is made: EXPLAIN would count the
 //! hidden rows that have a word, as those that a policy removes from the best. A plan that was made
-//! for another role gives all rows in no order, and the executor scores and sorts them.
+//! for another role gives all rows as they are in the table, and the executor scores and sorts them.
 
 use std::collections::HashSet;
 
@@ -18,7 +17,9 @@ use super::frequencies::Frequencies;
 use super::query::{self, Bm25Query, Bm25Weights};
 use super::question::Bm25Question;
 use super::{open, settings, statistics};
-use crate::bm25::{self, Bm25Hit, Bm25Search, ROWS_AT_ONCE, RowSink, SearchEffort, Term};
+use crate::bm25::{
+    self, AscendingRows, Bm25Hit, Bm25Search, ROWS_AT_ONCE, RowSink, SearchEffort, Term,
+};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pages::RowId;
 use crate::pg::index::access_method;
@@ -67,7 +68,7 @@ struct RunningScan {
     rank: RowRank,
     /// The rows that come after those of the source, if a WHERE keeps any.
     unscored: Option<UnscoredRows>,
-    /// What has been done beside a search that is the source.
+    /// What was done before the source.
     effort: SearchEffort,
 }
 
@@ -84,16 +85,9 @@ struct UnscoredRows {
 enum ScanSource {
     /// A search for the words, best first.
     Search(Box<Bm25Search>),
-    /// Rows in no order: those that have one of some words; all, where no word is wanted, as by `!a`, or may be looked up.
-    Rows(Vec<RowId>),
-}
-
-/// Rows that may match.
-struct MatchingRows {
-    rows: Vec<RowId>,
-    /// Whether the executor is to look whether they do.
-    must_recheck: bool,
-    effort: SearchEffort,
+    /// Rows as they are in the table: those that have one of some words; all, where no word is wanted, as by `!a`, or
+    /// may be looked up.
+    Rows(Box<AscendingRows>),
 }
 
 /// How rows are found that may match.
@@ -159,30 +153,25 @@ impl ScanSource {
     fn next(&mut self, pages: &Pages) -> Result<Option<Bm25Hit>> {
         match self {
             ScanSource::Search(search) => search.next(pages),
-            ScanSource::Rows(rows) => Ok(rows.pop().map(|row| Bm25Hit { row, score: 0.0 })),
+            ScanSource::Rows(rows) => Ok(rows.next(pages)?.map(|row| Bm25Hit { row, score: 0.0 })),
         }
     }
 }
 
 impl RunningScan {
     /// All rows, for the executor to look at and to bring into order.
-    fn all(pages: Pages) -> Result<RunningScan> {
-        let mut rows: Vec<RowId> = Vec::new();
-        bm25::rows(&pages, &mut rows)?;
-        let effort = SearchEffort::default();
-        let matching = MatchingRows { rows, must_recheck: true, effort };
-        Ok(RunningScan::over(pages, matching, RowRank::Unknown))
+    fn all(pages: Pages) -> RunningScan {
+        RunningScan::over(pages, AscendingRows::new(None), true, RowRank::Unknown)
     }
 
-    /// The rows that may match, in no order.
+    /// The rows that may match, as they are in the table.
     fn matching(pages: Pages, conditions: &[Bm25Question], rank: RowRank) -> Result<RunningScan> {
-        let matching = matching(&pages, conditions)?;
-        Ok(RunningScan::over(pages, matching, rank))
+        let (rows, must_recheck) = matching(&pages, conditions)?;
+        Ok(RunningScan::over(pages, rows, must_recheck, rank))
     }
 
-    fn over(pages: Pages, matching: MatchingRows, rank: RowRank) -> RunningScan {
-        let MatchingRows { rows, must_recheck, effort } = matching;
-        let source = ScanSource::Rows(rows);
+    fn over(pages: Pages, rows: AscendingRows, must_recheck: bool, rank: RowRank) -> RunningScan {
+        let (source, effort) = (ScanSource::Rows(Box::new(rows)), SearchEffort::default());
         RunningScan { pages, source, must_recheck, rank, unscored: None, effort }
     }
 
@@ -193,10 +182,10 @@ impl RunningScan {
     }
 
     fn effort_so_far(&self) -> SearchEffort {
-        match &self.source {
-            ScanSource::Search(search) => self.effort.plus(search.effort()),
-            ScanSource::Rows(_) => self.effort,
-        }
+        self.effort.plus(match &self.source {
+            ScanSource::Search(search) => search.effort(),
+            ScanSource::Rows(rows) => rows.effort(),
+        })
     }
 
     fn next(&mut self) -> Result<Option<Bm25Hit>> {
@@ -215,10 +204,10 @@ impl RunningScan {
                 None if unscored.is_their_turn => return Ok(None),
                 None => {
                     unscored.is_their_turn = true;
-                    let matching = matching(&self.pages, &unscored.conditions)?;
-                    self.effort = self.effort_so_far().plus(matching.effort);
-                    self.must_recheck = matching.must_recheck;
-                    self.source = ScanSource::Rows(matching.rows);
+                    let (rows, must_recheck) = matching(&self.pages, &unscored.conditions)?;
+                    self.effort = self.effort_so_far();
+                    self.must_recheck = must_recheck;
+                    self.source = ScanSource::Rows(Box::new(rows));
                 }
             }
             check_for_interrupts!();
@@ -341,7 +330,7 @@ unsafe fn begin(scan: pg_sys::IndexScanDesc) -> Result<RunningScan> {
                 Some(Bm25Query { weights, question: Some(question) }) => {
                     let scanned = (*(*scan).indexRelation).rd_id;
                     if hides_statistics(scanned)? {
-                        return RunningScan::all(pages);
+                        return Ok(RunningScan::all(pages));
                     }
                     ranked((pages, scanned), &question, conditions, weights)
                 }
@@ -384,12 +373,10 @@ fn ranked(
     Ok(RunningScan { unscored, ..RunningScan::of(pages, search, must_recheck) })
 }
 
-/// Rows that may match, in no order.
-fn matching(pages: &Pages, conditions: &[Bm25Question]) -> Result<MatchingRows> {
-    let plan = MatchPlan::of(pages, conditions)?;
-    let mut rows: Vec<RowId> = Vec::new();
-    let effort = plan.find(pages, &mut rows)?;
-    Ok(MatchingRows { rows, must_recheck: plan.must_recheck, effort })
+/// Rows that may match, as they are in the table, and whether the executor is to look whether they do.
+fn matching(pages: &Pages, conditions: &[Bm25Question]) -> Result<(AscendingRows, bool)> {
+    let MatchPlan { terms, must_recheck } = MatchPlan::of(pages, conditions)?;
+    Ok((AscendingRows::new(terms), must_recheck))
 }
 
 /// Nothing keeps vacuum from removing a row between its return and its use.
