@@ -1,15 +1,13 @@
 //! What does a text say of a number that stands behind it?
 
 use super::boundary::begins_at;
+use crate::text::number_word::number_words;
 
 /// How far before a number its label is looked for, in bytes.
 const NEAR: usize = 48;
 
-/// Words between a label and its number, that say nothing.
-const FILLERS: [&str; 16] = [
-    "number", "numbers", "num", "no", "nr", "nummer", "numéro", "número", "numero", "numer", "n°",
-    "nº", "is", "ist", "est", "es",
-];
+/// Words between a label and its number that say nothing, as those for "number" do.
+const COPULAS: [&str; 4] = ["is", "ist", "est", "es"];
 
 /// Words of which one stands before what is no telephone number and no network address, though it may look like one.
 pub const OF_OTHER_THINGS: &[&str] = &[
@@ -60,7 +58,7 @@ pub fn is_labelled(text: &str, at: usize, labels: &[&str]) -> bool {
         if labels.iter().any(|label| is_last_word(said, label)) {
             return true;
         }
-        match FILLERS.iter().find(|filler| is_last_word(said, filler)) {
+        match number_words().chain(COPULAS).find(|filler| is_last_word(said, filler)) {
             Some(filler) => said = trimmed(&said[..said.len() - filler.len()]),
             None => return false,
         }
@@ -97,6 +95,9 @@ mod tests {
             "tel: ",
             "**Tel:** ",
             "TEL NO. ",
+            "tel n° ",
+            "Tel. Nummern: ",
+            "tel номер: ",
             "my tel number is ",
             "(tel) ",
             "x#",

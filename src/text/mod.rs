@@ -7,7 +7,7 @@
 //! What every stage knows of a text, whatever it stands for: chunking cuts at the ends of
 //! [`sentence`]s, which [`abbreviation`] tells from other full stops, and where [`line`] says that
 //! a paragraph ends; answers and rewriting compare [`words`], of which [`canonical`] knows one form of what looks the same,
-//! [`spelling`] what is typed without accents, [`number`] which numbers are one, and [`capitals`] what is shouted; [`bigram`] makes of
+//! [`spelling`] what is typed without accents, [`number`] which numbers are one, [`number_word`] which words say that a number follows, and [`capitals`] what is shouted; [`bigram`] makes of
 //! a script without spaces what can be looked up, [`joined_name`] of the names of software, [`variant`] of names with hyphens, units and signs, and [`accent`] of a word
 //! with accents what is typed for it, as [`lookup_form`] wants it of a text; [`marker`] finds where an answer cites, and [`marked_sentence`] what each sentence cites; [`preamble`]
 //! is what stands before the text of a page; [`quote`] finds what somebody quotes; [`script`] tells which scripts put a space between words, and [`word_list`] whether a list has a word; [`character_counter`] turns bytes into
@@ -38,6 +38,7 @@ pub mod lookup_form;
 pub mod marked_sentence;
 pub mod marker;
 pub mod number;
+pub(crate) mod number_word;
 pub(crate) mod other_language;
 pub mod phrase;
 pub mod preamble;

@@ -4,24 +4,27 @@
 //! "Summarise report.md" → report.md;  "Compare otter 1 with heron 2" → (otter, 1), (heron, 2)
 //! ```
 //!
-//! A key of one text is looked up as it stands in the question, and one of a number behind what the table is called. One of
-//! several columns has its texts in the same part of the question, and its number beside them: lengths ("in 2 sentences") and
-//! years are no keys.
+//! A key of one text is looked up as it stands in the question, and one of a number behind what the table is called
+//! ("ticket 7", "ticket no. 7"). One of several columns has its texts in the same part of the question, and its number
+//! beside them: lengths ("in 2 sentences") and years are no keys.
 
 use std::cell::LazyCell;
 
 use super::{WholeSubject, compared_words, is_function, parts, subjects};
 use crate::text::language::{NaturalLanguage, language};
+use crate::text::number_word::{NUMBER_WORDS, number_words};
 use crate::text::word_list::list_has;
 
 /// Words of the longest key that a question may have, and of its beginning that are looked at for one.
 const MOST_WORDS_OF_KEY: usize = 6;
 const MOST_WORDS_BEFORE_KEY: usize = 40;
 
-/// Words that stand before the number of a row, and that stand between it and a text.
-const NUMBER_WORDS: &str = "\
-    number numbers no nos nr num nº n° nummer nummern numéro numéros numero numeri número números номер";
+/// Words that stand between the number of a row and a text.
 const OF: &str = "of von vom des de du del di van do da";
+
+/// Signs behind which something else begins, and those of them that may stand behind a word for numbers.
+const ENDS: [char; 7] = [',', ';', ':', '.', '?', '!', '…'];
+const ENDS_OF_NUMBER_WORDS: [char; 2] = ['.', ':'];
 
 /// What may be a key of several columns.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,16 +41,48 @@ pub fn possible_keys(question: &str) -> Vec<String> {
     as_written(&key_words(question, &subjects(question)))
 }
 
-/// Numbers of `question` that may be keys of rows that it names: those right behind what a table is called, of which `names`
-/// are the names.
+/// Numbers of `question` that may be keys of rows that it names: those right behind what a table is called, of which
+/// `names` are the names ("ticket 7"), or behind a word for numbers there ("ticket no. 7", "Ticket-Nr. 7").
 #[must_use]
 pub fn possible_numbers(question: &str, names: &[String]) -> Vec<i64> {
     let language = language(question);
-    let tokens: Vec<&str> =
-        tokens(question).into_iter().map(|(start, end)| &question[start..end]).collect();
-    let of_pair =
-        |pair: &[&str]| pair[1].parse().ok().filter(|_| is_table_name(pair[0], names, language));
-    tokens.windows(2).filter_map(of_pair).collect()
+    let places = tokens(question);
+    let words: Vec<String> =
+        places.iter().map(|(start, end)| question[*start..*end].to_lowercase()).collect();
+    // Whether nothing ends between a word and the one before it; some signs may stand there.
+    let follows = |at: usize, but: &[char]| {
+        let is_end = |c: char| ENDS.contains(&c) && !but.contains(&c);
+        at > 0 && !question[places[at - 1].1..places[at].0].contains(is_end)
+    };
+    let follows_table =
+        |at: usize| follows(at, &[]) && is_table_name(&words[at - 1], names, language);
+    let follows_number_word = |at: usize| {
+        follows(at, &ENDS_OF_NUMBER_WORDS)
+            && (list_has(NUMBER_WORDS, &words[at - 1]) && follows_table(at - 1)
+                || is_numbered_table(&words[at - 1], names, language))
+    };
+    let number = |(at, word): (usize, &String)| match word.parse::<i64>() {
+        Ok(number) => (follows_table(at) || follows_number_word(at)).then_some(number),
+        Err(_) => joined_number(word).filter(|_| follows_table(at)),
+    };
+    words.iter().enumerate().filter_map(number).collect()
+}
+
+/// Whether `word` is what a table is called, joined to a word for numbers: "ticket-nr", "ticketnummer".
+fn is_numbered_table(word: &str, names: &[String], language: Option<NaturalLanguage>) -> bool {
+    number_words().any(|end| {
+        let name = word.strip_suffix(end).map(|it| it.trim_end_matches('-'));
+        name.is_some_and(|it| is_table_name(it, names, language))
+    })
+}
+
+/// The number that is joined to a word for numbers: "no.7", "n°7".
+fn joined_number(word: &str) -> Option<i64> {
+    number_words().find_map(|start| {
+        let digits = word.strip_prefix(start)?.trim_start_matches(ENDS_OF_NUMBER_WORDS);
+        let is_number = digits.bytes().all(|it| it.is_ascii_digit());
+        digits.parse().ok().filter(|_| is_number)
+    })
 }
 
 /// The keys of several columns, texts and at most one number, that `question` may name. Of two things that it compares, each has
@@ -120,7 +155,7 @@ impl<'a> NumberedPart<'a> {
         let before = self.text[..*start].trim_end();
         let is_behind_mark = at > 0 && self.are_marks[at - 1];
         let is_marked = is_behind_mark || self.tokens.len() == 1 || before.ends_with(['#', '№']);
-        let is_apart = !is_marked && before.ends_with([',', ';', ':', '.', '?', '!', '…']);
+        let is_apart = !is_marked && before.ends_with(ENDS);
         let end = at - usize::from(is_behind_mark);
         let next = |more: usize| self.tokens.get(at + more).map(|(it, _)| it.as_str());
         let has_of = next(1).is_some_and(|it| list_has(OF, it));

@@ -112,6 +112,62 @@ fn a_key_is_looked_up_as_it_is_written() {
 }
 
 #[test]
+fn a_number_is_a_key_where_the_table_is_named_before_it() {
+    let check = |name: &str, question: &str, expected: &[i64]| {
+        assert_eq!(possible_numbers(question, &[name.to_owned()]), expected, "{question}");
+    };
+    for question in [
+        "Summarise ticket 7.",
+        "Summarise ticket no. 7",
+        "Summarise ticket No.7, please.",
+        "Summarise ticket #7.",
+        "Summarise ticket # 7.",
+        "Summarise ticket number 7.",
+        "What does the support ticket (no. 7) say?",
+        "Was steht in Ticket Nr. 7?",
+        "Was steht in Ticket Nr.: 7?",
+        "Was steht in Ticket-Nr. 7?",
+        "Fasse Ticketnummer 7 zusammen.",
+        "Fasse Ticket Nummer 7 zusammen.",
+        "Résumez le ticket n° 7.",
+        "Résumez le ticket n°7.",
+        "Résumez le ticket numéro 7.",
+        "Resume el ticket número 7.",
+        "Resume el ticket nº 7.",
+        "Riassumi il ticket numero 7.",
+        "Vat ticket nummer 7 samen.",
+        "Streść ticket numer 7.",
+        "Перескажи ticket номер 7.",
+        "Перескажи ticket № 7.",
+    ] {
+        check("ticket", question, &[7]);
+    }
+    check("tickets", "What does ticket no. 7 say?", &[7]);
+    check("support_tickets", "What does ticket number 7 say?", &[7]);
+    check("tickets", "Was steht in Ticket Nr. 7?", &[7]);
+    check("ticket", "Compare ticket no. 7 with ticket no. 12.", &[7, 12]);
+    for question in [
+        "There were no. 7 people came.",
+        "What does chapter 7 of ticket prices say?",
+        "What does chapter no. 7 of ticket prices say?",
+        "Is there a ticket? No. 7 people came.",
+        "Summarise the ticket. Number 7 is mine.",
+        "Summarise the ticket, 7 sentences.",
+        "Summarise the ticket in 7 sentences.",
+        "Summarise tickets no older than 7 days.",
+        "How many of the 7 tickets are open?",
+        "Summarise number 7.",
+        "Summarise item number 7 of the ticket.",
+        "Was steht in Rechnung Nr. 7?",
+        "Summarise ticket nowhere 7.",
+        "Summarise ticket nr.",
+        "",
+    ] {
+        check("ticket", question, &[]);
+    }
+}
+
+#[test]
 fn a_number_belongs_to_the_text_beside_it() {
     let names = ["part".to_owned()];
     let keys = |question: &str| possible_composite_keys(question, &names, true);

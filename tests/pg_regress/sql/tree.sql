@@ -253,6 +253,42 @@ SELECT string_agg(c ->> 'title', ', ' ORDER BY c ->> 'title') AS summaries
 FROM rag_answer_details('Compare otter 1 with heron 2.', 'part') AS a, jsonb_array_elements(a.context) AS c
 WHERE c ? 'summary_id';
 
+-- A key that is one number is named behind what the table is called, with a word for numbers between or without.
+CREATE TABLE ticket (id integer PRIMARY KEY, body text);
+INSERT INTO ticket VALUES (1, 'The lift stands still on the third floor. A mechanic comes at noon.'),
+                          (2, 'The heating is cold in the cellar. Oil is ordered for Monday.');
+SELECT rag_create_pipeline('ticket', 'body', refresh => 'manual', options => '{"tree": {}}');
+CALL rag_run('ticket');
+SELECT q AS question, told(q, 'ticket') AS told,
+       (SELECT string_agg(c ->> 'title', ', ') FROM rag_answer_details(q, 'ticket') AS a, jsonb_array_elements(a.context) AS c WHERE c ? 'summary_id') AS summaries
+FROM unnest(ARRAY['Summarise ticket 2.', 'Summarise ticket no. 2.', 'Summarise ticket #2.', 'Fasse Ticket Nr. 2 zusammen.', 'Résumez le ticket n° 2.']) WITH ORDINALITY AS u (q, no) ORDER BY no;
+SELECT rag_drop_pipeline('ticket');
+DROP TABLE ticket;
+
+-- A key of two texts is named where both of them are, with commas and quotation marks as they are written.
+CREATE TABLE dinner (city text, menu text, body text, PRIMARY KEY (city, menu));
+INSERT INTO dinner VALUES ('Berlin', 'spring menu', 'Asparagus is served with new potatoes. Rhubarb cake comes with cream.'),
+                          ('Berlin', 'chef''s menu, autumn', 'Venison is roasted with chestnuts. Pears are poached in wine.'),
+                          ('Hamburg', 'spring menu', 'Plaice is fried with bacon. Strawberries are dipped in chocolate.'),
+                          ('Hamburg', 'large "blue" menu', 'Mussels are cooked in cider. Lobster is grilled over charcoal.');
+SELECT rag_create_pipeline('dinner', 'body', refresh => 'manual', options => '{"tree": {}}');
+CALL rag_run('dinner');
+SELECT q AS question, told(q, 'dinner') AS told,
+       (SELECT string_agg(DISTINCT c ->> 'source_key', ', ') FROM jsonb_array_elements(a.citations) AS c) AS cited,
+       (SELECT string_agg(c ->> 'title', ', ') FROM jsonb_array_elements(a.context) AS c WHERE c ? 'summary_id') AS summaries
+FROM unnest(ARRAY['Summarise the spring menu of Berlin.', 'Summarise the chef''s menu, autumn, of Berlin.', 'Summarise the large "blue" menu of Hamburg.']) WITH ORDINALITY AS u (q, no),
+     rag_answer_details(q, 'dinner') AS a
+ORDER BY no;
+-- Of two rows that are compared, both texts are of one; and where one of them is of no row, none is named.
+SELECT string_agg(c ->> 'title', ', ' ORDER BY c ->> 'title') AS summaries
+FROM rag_answer_details('Compare the Berlin spring menu with the Hamburg large "blue" menu.', 'dinner') AS a, jsonb_array_elements(a.context) AS c
+WHERE c ? 'summary_id';
+SELECT count(*) AS summaries
+FROM rag_answer_details('Summarise the spring menu of Bremen.', 'dinner') AS a, jsonb_array_elements(a.context) AS c
+WHERE c ? 'summary_id';
+SELECT rag_drop_pipeline('dinner');
+DROP TABLE dinner;
+
 -- A key is looked up as it is given, neither cut off nor rounded.
 CREATE TABLE lot (code varchar(3) PRIMARY KEY, body text);
 INSERT INTO lot VALUES ('abc', 'Barley is dried in the loft of the barn.');

@@ -17,7 +17,7 @@ const NUMBERS: [pg_sys::Oid; 3] = [pg_sys::INT2OID, pg_sys::INT4OID, pg_sys::INT
 
 /// Most keys of several columns that are looked up, and most combinations of what the columns of one may be.
 const MOST_KEYS: usize = 8;
-const MOST_COMBINATIONS: usize = 4096;
+const MOST_COMBINATIONS: usize = 16_384;
 
 /// What the columns of a key may be: those of texts, and those of numbers.
 struct KeyValues {
@@ -26,9 +26,10 @@ struct KeyValues {
 }
 
 impl Search {
-    /// The first chunks of the rows that `query` names by their keys, `most` at most: texts as they are written, and numbers right
-    /// behind the name of the table. A key of several columns is named where each of its texts is, and beside them its number if it
-    /// has one. Of each key that the question may name, one row comes before the second of any.
+    /// The first chunks of the rows that `query` names by their keys, `most` at most: texts as they are written, and
+    /// numbers right behind the name of the table, or behind a word such as "number" there. A key of several columns is
+    /// named where each of its texts is, and beside them its number if it has one. Of each key that the question may name,
+    /// one row comes before the second of any.
     pub(super) fn named_rows(&self, query: &str, most: usize) -> Result<Vec<i64>> {
         let keys = &self.columns.keys;
         let kinds: Vec<pg_sys::Oid> =
