@@ -44,7 +44,7 @@ pub(super) fn is_same_measure(term: &str, word: &str) -> bool {
             || without_number(word).is_some_and(|it| of_term == measure(it)))
 }
 
-/// Which of [`MEASURES`] a word names.
+/// Which of [`MEASURES`] and the [`CURRENCIES`] behind them a word names.
 fn measure(word: &str) -> Option<usize> {
     let find = |it: &str| PLACES.get(it).copied();
     find(word).or_else(|| find(word.strip_prefix(HEBREW_PREFIXES)?))
@@ -56,8 +56,13 @@ fn without_number(word: &str) -> Option<&str> {
     (rest.len() < word.len()).then_some(rest)
 }
 
+/// Whether `word`, in lower case, names a currency.
+pub(super) fn is_currency(word: &str) -> bool {
+    measure(word).is_some_and(|it| it >= MEASURES.len())
+}
+
 static PLACES: LazyLock<HashMap<&str, usize>> = LazyLock::new(|| {
-    let rows = MEASURES.iter().enumerate();
+    let rows = MEASURES.iter().chain(CURRENCIES).enumerate();
     rows.flat_map(|(at, row)| row.split_ascii_whitespace().map(move |word| (word, at))).collect()
 });
 
@@ -99,6 +104,10 @@ const MEASURES: &[&str] = &[
     "mb megabyte megabytes megabajt megabajtów mégaoctet mégaoctets мб мегабайт мегабайта мегабайтов मेगाबाइट 메가바이트 メガバイト",
     "gb gigabyte gigabytes gigabajt gigabajtów gigaoctet gigaoctets гб гигабайт гигабайта гигабайтов गीगाबाइट 기가바이트 ギガバイト",
     "tb terabyte terabytes terabajt terabajtów téraoctet téraoctets тб терабайт терабайта терабайтов 테라바이트 テラバイト",
+];
+
+/// The words for each currency, as in [`MEASURES`].
+const CURRENCIES: &[&str] = &[
     "eur euro euros eura eurų eurot euroa ευρώ евро євро यूरो يورو یورو יורו אירו 유로 ユーロ 欧元 歐元",
     "usd dollar dollars dólar dólares dollari dolar dolara dolarów dolarů dollár \
      доллар доллара долларов долар долара доларів δολάρια डॉलर دولار دولارا دولارات דולר דולרים 달러 ドル 美元",
@@ -182,8 +191,19 @@ mod tests {
     }
 
     #[test]
+    fn currencies_are_told_from_other_units() {
+        for word in ["eur", "dollars", "zł", "рублей", "欧元", "לדולר"] {
+            assert!(is_currency(word), "{word}");
+        }
+        for word in ["kg", "км", "stunden", "公里", "price", "5", ""] {
+            assert!(!is_currency(word), "{word}");
+        }
+    }
+
+    #[test]
     fn each_word_names_one_unit_and_is_one_word() {
-        let words = MEASURES.iter().flat_map(|words| words.split_ascii_whitespace());
+        let rows = MEASURES.iter().chain(CURRENCIES);
+        let words = rows.flat_map(|words| words.split_ascii_whitespace());
         let count = words.clone().count();
         for word in words {
             assert_eq!(word.to_lowercase(), word);

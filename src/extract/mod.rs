@@ -50,6 +50,7 @@
 //! polarity         does the best say the opposite of what is asked?
 //! confidence       does any?
 //! identifier       is what the question names by its spelling there at all?
+//! price            is a price asked of a row that has none?
 //! repetition       does one say what another says?
 //! choice           the pieces of the answer
 //! antecedent       does one stand without the one before it?
@@ -94,6 +95,7 @@ pub mod overview;
 mod part;
 mod plain_table;
 mod polarity;
+mod price;
 mod quotation;
 mod reference;
 mod release;
@@ -295,10 +297,11 @@ fn found(
     let order = best_first(&scores);
     let signals = ConfidenceSignals::gather(&candidates, &similarities, &scores, &calibration);
     let known = identifier::known_share(&question.text, passages);
-    let confidence = signals.confidence(&calibration) * known;
     let chosen =
         choose(&candidates, passages, (&scores, &similarities.span_scores), &order, options);
     let chosen = with_subjects(&candidates, passages, chosen, options.max_sentences);
+    let told = price::told_share(&candidates, order[0], &chosen, passages);
+    let confidence = signals.confidence(&calibration) * known * told;
     let supported = confidence >= options.threshold;
     let answer =
         if supported { wording::word(passages, &chosen, options.format) } else { String::new() };

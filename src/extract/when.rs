@@ -21,7 +21,7 @@ const ROUNDED: u32 = 5;
 const DENOMINATORS: [u32; 6] = [2, 3, 4, 5, 8, 10];
 
 /// Spaces between a number and what it counts.
-const SPACES: [char; 3] = [' ', '\u{A0}', '\u{202F}'];
+pub(super) const SPACES: [char; 3] = [' ', '\u{A0}', '\u{202F}'];
 
 /// Signs that stand for "to".
 const DASHES: [char; 3] = ['-', '–', '—'];
@@ -68,15 +68,18 @@ pub(super) fn is_date(digits: &str) -> bool {
 }
 
 /// Digits with the signs between them that dates and times have.
-struct WrittenNumber<'a> {
-    before: &'a str,
-    digits: &'a str,
-    behind: &'a str,
+pub(super) struct WrittenNumber<'a> {
+    /// All that stands before them.
+    pub before: &'a str,
+    /// The digits, with points, slashes, colons and hyphens between them.
+    pub digits: &'a str,
+    /// All that stands behind them.
+    pub behind: &'a str,
 }
 
 impl<'a> WrittenNumber<'a> {
     /// Those of `text` that are no part of a word.
-    fn all(text: &'a str) -> impl Iterator<Item = WrittenNumber<'a>> {
+    pub fn all(text: &'a str) -> impl Iterator<Item = WrittenNumber<'a>> {
         let is_sign = |c: char| matches!(c, '.' | '/' | ':' | '-');
         let runs = text.split(move |c: char| !c.is_ascii_digit() && !is_sign(c));
         let digits = runs.map(move |run| run.trim_matches(is_sign)).filter(|it| !it.is_empty());
@@ -90,12 +93,12 @@ impl<'a> WrittenNumber<'a> {
     }
 
     /// Whether `question` has it, too.
-    fn stands_in(&self, question: &str) -> bool {
+    pub fn stands_in(&self, question: &str) -> bool {
         WrittenNumber::all(question).any(|it| it.digits == self.digits)
     }
 
     /// Whether it is a date, be it without its year.
-    fn is_day(&self) -> bool {
+    pub fn is_day(&self) -> bool {
         let is_bound = !self.behind.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '%');
         let is_month = || {
             let unit = self.behind.trim_start_matches(SPACES);
@@ -108,7 +111,8 @@ impl<'a> WrittenNumber<'a> {
             || is_month()
     }
 
-    fn is_time_of_day(&self) -> bool {
+    /// Whether it is a time of day, or the hours between two.
+    pub fn is_time_of_day(&self) -> bool {
         self.digits.split('-').any(|it| is_clock(it, ':')) || self.is_from_to() || self.is_hour()
     }
 
@@ -124,7 +128,7 @@ impl<'a> WrittenNumber<'a> {
     }
 
     /// Whether what stands beside it tells that it is an hour.
-    fn is_hour(&self) -> bool {
+    pub fn is_hour(&self) -> bool {
         let last = self.last();
         if !is_clock(last, '.') && number(last).is_none_or(|it| it > HOURS) {
             return false;
@@ -188,6 +192,15 @@ fn is_short_date(digits: &str) -> bool {
         _ => true,
     };
     !is_fraction && are_day_and_month(first, second)
+}
+
+/// Whether `text` has several times with points, no other numbers with points, and minutes with which hardly a price ends.
+pub(super) fn tells_times(text: &str) -> bool {
+    let numbers = WrittenNumber::all(text).flat_map(|it| it.digits.split('-'));
+    let decimals: Vec<&str> = numbers.filter(|it| it.contains('.')).collect();
+    decimals.len() > 1
+        && decimals.iter().all(|it| is_clock(it, '.'))
+        && decimals.iter().any(|it| !it.ends_with(['0', '5', '9']))
 }
 
 /// Whether `digits` are hours and minutes, be it with seconds, parted by `sign`.
@@ -316,6 +329,16 @@ mod tests {
             "h30",
         ] {
             assert!(!tells_when(text, "When?"), "{text}");
+        }
+    }
+
+    #[test]
+    fn times_with_points_are_told_from_prices_by_their_minutes() {
+        for text in ["Oberhagen 6.31   7.24   7.54", "07.05, 07.33 daily", "16.50-17.18"] {
+            assert!(tells_times(text), "{text}");
+        }
+        for text in ["", "6.31", "4.50 5.25 6.49", "6.31 7.84", "6.31 25.12", "6,31 7,24", "6:31"] {
+            assert!(!tells_times(text), "{text}");
         }
     }
 

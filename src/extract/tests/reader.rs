@@ -341,3 +341,17 @@ fn a_question_what_is_not_so_is_doubtful_where_the_best_piece_says_what_is() {
     let denied = confidence("Who was never exempt from the tax on salt?");
     assert!(plain > 0.5 && denied < plain / 2.0, "{plain} {denied}");
 }
+
+#[test]
+fn a_row_without_the_price_that_is_asked_for_is_no_answer() {
+    let ask = |content| {
+        let mut model = Knowing::sure_of("DH-12");
+        let question = "What does the DH-12 cost?";
+        extract(question, &found(&[content]), &mut model, &Default::default()).unwrap()
+    };
+    let price = ask("| Model | Weight | Price |\n|---|---|---|\n| DH-12 | 2.3 kg | 59 EUR |");
+    assert_eq!(price.answer, "Model: DH-12, Weight: 2.3 kg, Price: 59 EUR [1]");
+    let row = ask("| Model | Weight | Voltage |\n|---|---|---|\n| DH-12 | 2.3 kg | 18 V |");
+    assert!(!row.supported && row.answer.is_empty(), "{row:?}");
+    assert_eq!(row.evidence.len(), 1);
+}
