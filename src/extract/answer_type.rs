@@ -9,6 +9,7 @@
 //! expected, so a question in a language without question words here is answered by wording and meaning
 //! alone. Scripts without capitals have no names that can be told.
 
+use crate::text::script::is_without_case;
 use crate::text::word_list::list_has;
 use crate::text::words::Word;
 
@@ -48,7 +49,7 @@ pub(super) fn asked(question: &[Word]) -> AnswerType {
 
 impl AnswerType {
     /// Whether `sentence` holds something of this kind that the question does not;
-    /// `None` where anything would do.
+    /// `None` where anything would do, and where a script without capitals does not tell.
     pub(super) fn is_held_by(self, sentence: &[Word], question: &[Word]) -> Option<bool> {
         let kind: fn(&Word) -> bool = match self {
             AnswerType::Time => is_time,
@@ -60,7 +61,10 @@ impl AnswerType {
             return None;
         }
         let is_new = |word: &Word| question.iter().all(|other| other.folded != word.folded);
-        Some(sentence.iter().any(|word| kind(word) && is_new(word)))
+        let is_held = sentence.iter().any(|word| kind(word) && is_new(word));
+        let may_hide = self == AnswerType::Name
+            && sentence.iter().any(|word| word.folded.contains(is_without_case));
+        (is_held || !may_hide).then_some(is_held)
     }
 }
 
@@ -299,6 +303,25 @@ mod tests {
         "När öppnar det?",
         "מתי פתוח?",
     ];
+
+    #[test]
+    fn a_sentence_in_a_script_without_capitals_may_hold_a_name() {
+        let question = words("Who runs the mill?");
+        for (sentence, expected) in [
+            ("ผู้จัดการโรงสีคือสมชาย", None),
+            ("磨坊由张伟管理。", None),
+            ("يدير أحمد المطحنة.", None),
+            ("ผู้จัดการโรงสีคือ Anna", Some(true)),
+            ("It is run by Anna.", Some(true)),
+            ("The mill is old.", Some(false)),
+            ("Её ведёт завод.", Some(false)),
+        ] {
+            let sentence = words(sentence);
+            assert_eq!(AnswerType::Name.is_held_by(&sentence, &question), expected, "{sentence:?}");
+        }
+        let thai = words("ห้องสมุดปิดวันเสาร์");
+        assert_eq!(AnswerType::Number.is_held_by(&thai, &question), Some(false));
+    }
 
     #[test]
     fn question_words_tell_what_is_asked_for() {

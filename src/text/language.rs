@@ -157,6 +157,12 @@ pub(crate) fn words_of_questions(language: NaturalLanguage) -> Option<&'static s
     FUNCTION_WORDS.iter().find(|(it, _)| *it == language).map(|(_, words)| *words)
 }
 
+/// Whether `language`, which is one of the Latin script, writes all letters of `word`, in lower case.
+pub(crate) fn is_written_in(word: &str, language: NaturalLanguage) -> bool {
+    let at = FUNCTION_WORDS.iter().position(|(it, _)| *it == language);
+    at.is_some_and(|at| LATIN_LISTS.writers(word) & bit(at) != 0)
+}
+
 /// The script that most letters of a text are of.
 #[derive(Clone, Copy)]
 enum MainScript {

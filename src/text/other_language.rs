@@ -5,12 +5,13 @@
 //! ```
 //!
 //! A text in another language shares no words with a question, however well it answers. But most texts that share none do
-//! not answer, so only what is certain counts: letters of another script, or words that one language is made with, and next
-//! to none of the other one.
+//! not answer, so only what is certain counts: letters of another script, or words that only one of the two languages is made
+//! with, or writes the letters of, and next to none of the other one. Some are there by accident: "do" and "an" are
+//! words of Vietnamese, too, and "a" is one of French.
 
 use std::collections::HashSet;
 
-use super::language::{NaturalLanguage, language, words_of_questions};
+use super::language::{NaturalLanguage, is_written_in, language, words_of_questions};
 use super::spelling::plain;
 use super::words::{Word, each_word};
 
@@ -78,30 +79,53 @@ impl AskedLanguage {
         self.language.is_some() || self.words.iter().filter(is_plain).count() >= LEAST_PLAIN
     }
 
-    /// Whether words tell that the language of `text`, which is in the Latin script, is another one.
+    /// Whether words and letters tell that the language of `text`, which is in the Latin script, is another one.
     fn is_told_from(&self, text: &str) -> bool {
         let Some(own) = self.language else { return false };
         let other = language(text).filter(|other| *other != own && !are_kin(own, *other));
-        let lists = (words_of_questions(own), other.and_then(words_of_questions));
-        let (Some(own), Some(other)) = lists else { return false };
-        let [own, other] =
-            [own, other].map(|list| list.split_ascii_whitespace().collect::<HashSet<&str>>());
-        let is_of = |word: &str, one: &HashSet<&str>, not: &HashSet<&str>| {
-            one.contains(word) && !not.contains(word)
-        };
-        let held: HashSet<String> = each_word(text).map(|word| word.folded).collect();
-        let held_plain: HashSet<String> = held.iter().map(|word| plain(word)).collect();
-        let of_other = held.iter().filter(|word| is_of(word, &other, &own)).count();
-        let of_own = held.iter().filter(|word| is_of(word, &own, &other)).count();
-        let asked: HashSet<&str> = self.words.iter().map(|word| word.folded.as_str()).collect();
-        let telling = asked.iter().filter(|word| is_of(word, &own, &other));
+        let both = (LatinLanguage::of(own), other.and_then(LatinLanguage::of));
+        let (Some(own), Some(other)) = both else { return false };
+        let held: Vec<Word> = each_word(text).collect();
+        let held_plain: HashSet<String> = held.iter().map(|word| plain(&word.folded)).collect();
+        let mut asked = own.telling(&self.words, &other);
         // What is typed without accents may look like a word of another language.
-        let telling = telling.filter(|word| !held_plain.contains(**word)).count();
-        let is_own = !asked.iter().any(|word| is_of(word, &other, &own));
-        is_own
-            && telling >= LEAST_TELLING
-            && of_other >= LEAST_TELLING
-            && of_other >= TIMES * of_own
+        asked.retain(|word| !held_plain.contains(*word));
+        let found = other.telling(&held, &own);
+        let is_certain =
+            |telling: usize, against: usize| telling >= LEAST_TELLING && telling >= TIMES * against;
+        is_certain(asked.len(), other.function_words(&self.words, &own).len())
+            && is_certain(found.len(), own.function_words(&held, &other).len())
+    }
+}
+
+/// A language of the Latin script, and the words that its questions are made with.
+struct LatinLanguage {
+    language: NaturalLanguage,
+    words: HashSet<&'static str>,
+}
+
+impl LatinLanguage {
+    fn of(language: NaturalLanguage) -> Option<LatinLanguage> {
+        let words = words_of_questions(language)?.split_ascii_whitespace().collect();
+        Some(LatinLanguage { language, words })
+    }
+
+    /// Those of `words` that it is made with and `other` is not.
+    fn function_words<'a>(&self, words: &'a [Word], other: &LatinLanguage) -> HashSet<&'a str> {
+        let words = words.iter().map(|word| word.folded.as_str());
+        words.filter(|word| self.words.contains(*word) && !other.words.contains(*word)).collect()
+    }
+
+    /// Those of `words` that tell of it and not of `other`: by what they are, or by a letter that it writes and `other` does not. A
+    /// name has the letters of where it comes from.
+    fn telling<'a>(&self, words: &'a [Word], other: &LatinLanguage) -> HashSet<&'a str> {
+        let is_spelled = |word: &&Word| {
+            !word.is_name
+                && is_written_in(&word.folded, self.language)
+                && !is_written_in(&word.folded, other.language)
+        };
+        let spelled = words.iter().filter(is_spelled).map(|word| word.folded.as_str());
+        self.function_words(words, other).into_iter().chain(spelled).collect()
     }
 }
 
@@ -193,6 +217,31 @@ mod tests {
         {
             let text = "The warranty of the device is three years, and it starts when you buy it.";
             assert!(is_other(question, text), "{question}");
+        }
+    }
+
+    #[test]
+    fn short_words_that_languages_share_by_accident_do_not_hide_them() {
+        let english = "The warranty of the device is three years, and it starts when you buy it.";
+        for question in [
+            "Quy định về an toàn khi làm việc trên cao là gì?",
+            "Ai phê duyệt đơn nghỉ phép?",
+            "Qui a signé le contrat avec la société ?",
+            "Ki a cég igazgatója?",
+        ] {
+            assert!(is_other(question, english), "{question}");
+        }
+        let vietnamese = "Đơn xin nghỉ phép được nộp trên cổng thông tin và do trưởng phòng duyệt.";
+        assert!(is_other("How long is the warranty of the device?", vietnamese));
+        // Many are no accident, and the letters of names tell nothing.
+        for (question, text) in [
+            (
+                "What do der, die and das mean?",
+                "Die Wörter der, die und das sind Artikel und stehen vor dem Substantiv.",
+            ),
+            ("Who is the director?", "Prezesem jest Łukasz Żółtowski."),
+        ] {
+            assert!(!is_other(question, text), "{question}");
         }
     }
 
