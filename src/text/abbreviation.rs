@@ -15,7 +15,7 @@ mod starter;
 
 use unicode_normalization::UnicodeNormalization;
 
-use ambiguous::{is_denial, is_messieurs, is_okay, is_ordinary_word, is_vietnamese_title};
+use ambiguous::{is_messieurs, is_okay, is_ordinary_word, is_vietnamese_title};
 use date::is_in_date;
 use initial::{
     is_acronym, is_behind_surname, is_initial, is_letter_of_hindi, is_letter_without_capital,
@@ -125,13 +125,6 @@ pub(crate) fn is_end(before: &str, after: &str, caseless: bool) -> bool {
 pub(super) fn is_shortened(before: &str) -> bool {
     let word = last_word(before).unwrap_or_default();
     is_single_letter(word) || SHORTENED.contains(&fold(word).as_str())
-}
-
-/// Whether `before`, up to a full stop, ends with "no" that says no and is not short for "number": "The answer is no".
-pub(super) fn ends_with_denial(before: &str) -> bool {
-    let word = last_word(before).unwrap_or_default();
-    let rest = before[..before.len() - word.len()].trim_end();
-    is_denial(word, last_word(rest).unwrap_or_default())
 }
 
 /// Whether `after`, which begins with `next` behind white space, goes on with the sentence whose quote or bracket ends with `before`:

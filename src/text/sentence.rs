@@ -25,7 +25,7 @@ mod tests;
 use std::borrow::Cow;
 use std::ops::Range;
 
-use beginning::{cuts_before_small_letters, cuts_behind_denials, cuts_behind_greek_questions};
+use beginning::{cuts_before_small_letters, cuts_behind_greek_questions};
 use bounds::cuts;
 use bracket::{
     emphasis_end, ends_in_bracket, goes_on_behind_guillemet, guillemet_end, moved_past_brackets,
@@ -162,7 +162,6 @@ fn cut_block(
 fn proposed(block: &str, line: &str, interrupt: &mut dyn FnMut()) -> Vec<usize> {
     let mut all = cuts(line, LONGEST_WINDOW, interrupt);
     all.extend(cuts_before_small_letters(line));
-    all.extend(cuts_behind_denials(line));
     all.extend(cuts_behind_greek_questions(line));
     all.extend(cuts_between_phrases(block, line));
     all.sort_unstable();

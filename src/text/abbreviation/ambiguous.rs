@@ -21,25 +21,21 @@ const BEHIND: &[(&str, &str)] = &[
     ("app", "cf see vedi voir zie"),
     ("col", "la"),
     ("conf", "domnul domnului lui"),
-    (
-        "no",
-        "art article bill building case catalogue check chapter contract customer decree document docket figure file flat \
-         form gate grant house invoice item jalan jl kamar law line lot model order page paragraph part patent phone \
-         platform policy question regulation room rule see serial size sokak step table tel ticket track under unit version",
-    ),
     ("os", "na"),
     ("tab", "cf in nella see siehe vedi voir w z zie zob"),
 ];
 
-/// Words of English behind which "no" is what somebody says or what something is, and not short for "number", though a number
-/// may follow: "The answer is no. 3 people came."
-const BEFORE_NO: &str = "answer: answered is replied replies said say says was";
+/// Words of English, Spanish and Italian behind which "no" is what somebody says or what something is, and not short for
+/// "number", though a number may follow: "The answer is no. 3 people came." Behind others it counts: "no. 10 Downing Street"
+/// is an address.
+const BEFORE_NO: &str = "answer: answered che is que replied replies said say says voted was";
 
 /// Words of English and German behind which "ok" stands for itself, and not for the Polish word for "about".
 const BEFORE_OKAY: &str = "\
     all and are be click everything feels i'm is it's looks or press seems says tap that's the was were with alles ist";
 
-/// Whether `stem` is in small letters and an ordinary word of English, and nothing in `before` says that it is shortened.
+/// Whether `stem` is in small letters and an ordinary word of English, and nothing in `before` says that it is shortened; of "no",
+/// whether `before` says that it is not.
 pub(super) fn is_ordinary_word(stem: &str, before: &str) -> bool {
     let is_led = |words: &str| {
         let before = fold(before);
@@ -49,7 +45,7 @@ pub(super) fn is_ordinary_word(stem: &str, before: &str) -> bool {
 }
 
 /// Whether `stem` is the word "no", and `before` says that it stands for itself.
-pub(super) fn is_denial(stem: &str, before: &str) -> bool {
+fn is_denial(stem: &str, before: &str) -> bool {
     stem == "no" && list_has(BEFORE_NO, &fold(before))
 }
 
@@ -87,6 +83,9 @@ mod tests {
             ("no", "invoice", false),
             ("no", "answer:", true),
             ("no", "item:", false),
+            ("no", "at", false),
+            ("no", "que", true),
+            ("no", "", false),
             ("No", "is", false),
             ("tab", "the", true),
             ("tab", "siehe", false),

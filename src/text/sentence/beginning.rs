@@ -5,7 +5,7 @@
 //! "The answer is no. 3 people came." → before the number
 //! ```
 
-use crate::text::abbreviation::{ends_with_denial, is_closing, is_opening, is_shortened};
+use crate::text::abbreviation::{is_closing, is_opening, is_shortened};
 use crate::text::script::is_greek;
 use crate::text::word_list::list_has;
 use crate::text::words::is_function_word;
@@ -14,7 +14,9 @@ use crate::text::words::is_function_word;
 const LONGEST_NAME: usize = 64;
 
 /// Where a full stop stands before what begins in a small letter at the beginning of a sentence, too: code, the name of something of
-/// a program, or a Dutch word of one letter.
+/// a program, a Dutch word of one letter, or, behind "no", a number with what it counts: UAX #29 looks through the number. Whether
+/// such a "no" is short for "number" is decided where all ends are, by `text::abbreviation`. Other words are left to UAX #29, since
+/// no list has all that are shortened before a number: "Use cat. 5 cables."
 pub(super) fn cuts_before_small_letters(line: &str) -> Vec<usize> {
     let (mut cuts, mut seen, mut in_code) = (Vec::new(), 0, false);
     for (stop, _) in line.match_indices(". ") {
@@ -24,7 +26,8 @@ pub(super) fn cuts_before_small_letters(line: &str) -> Vec<usize> {
         let gap = behind.len() - behind.trim_start_matches(' ').len();
         let rest = &behind[gap..];
         let is_of_program = rest.starts_with('`') || is_name_of_program(rest);
-        let begins = is_of_program && !goes_on(rest) || begins_with_clitic(rest);
+        let is_counted = line[..stop].ends_with(" no") && begins_with_count(rest);
+        let begins = is_of_program && !goes_on(rest) || begins_with_clitic(rest) || is_counted;
         if begins && !in_code && !is_shortened(&line[..stop]) {
             cuts.push(stop + 1 + gap);
         }
@@ -58,17 +61,6 @@ fn begins_with_clitic(text: &str) -> bool {
     let rest =
         word.and_then(|it| it.strip_prefix(['n', 's', 't'])).and_then(|it| it.strip_prefix(' '));
     rest.is_some_and(|it| it.starts_with(char::is_uppercase))
-}
-
-/// Behind "no" that is an answer, where a number follows with what it counts. UAX #29 looks through the number and takes the small
-/// letter behind it for that of a sentence that goes on.
-pub(super) fn cuts_behind_denials(line: &str) -> Vec<usize> {
-    let cut = |(at, denial): (usize, &str)| {
-        let (said, behind) = line.split_at(at + denial.len());
-        let is_end = begins_with_count(behind) && ends_with_denial(said.trim_end_matches(". "));
-        is_end.then_some(said.len())
-    };
-    line.match_indices(" no. ").filter_map(cut).collect()
 }
 
 /// Whether `text` begins with a number and what it counts, in the plural: "3 people", but not "3 in the charts" and "2 seed".

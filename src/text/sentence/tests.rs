@@ -192,6 +192,9 @@ fn words_that_look_like_abbreviations_end_sentences() {
         "See invoice no. 5 below.",
         "They live in no. 7 upstairs.",
         "The answer is no. 3rd place is free.",
+        "The prime minister lives at no. 10 Downing Street.",
+        "They play symphony no. 9 Choral and sonata no. 14 Moonlight.",
+        "Rumahnya di Sudirman no. 5 Jakarta.",
     ] {
         check(whole, &[whole]);
     }
@@ -324,6 +327,7 @@ fn long_runs_take_linear_time() {
         "、」",
         ". 's A",
         "is no. 3 bs ",
+        "Ab no. 3 bs ",
         " no. ",
     ] {
         let text = format!("End.{}", unit.repeat(2_000_000 / unit.len()));
