@@ -19,7 +19,7 @@ mod text;
 pub mod tree;
 mod walk;
 
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::collections::HashMap;
 
 use pgrx::prelude::*;
@@ -49,15 +49,11 @@ use crate::pg::ragd::rerank::Reranker;
 use crate::pg::ragd::trace;
 use crate::pg::server::vector::Vector;
 use crate::pg::server::{prepared, sql};
-use crate::recent::Recent;
 use crate::rerank::{LATE_INTERACTION, LLM, READER};
 use crate::retrieve::fusion::Candidate;
 use crate::retrieve::options::Expand;
 use crate::retrieve::{Hit, Passage, RetrieveOptions, SearchMode, expansion, lead, rank};
 use crate::rewrite::Rewriting;
-
-/// Most questions of a search whose vectors are kept: the one that is asked, and those that come up on the way to its answer.
-const MOST_EMBEDDED: usize = 8;
 
 /// What is searched, and how.
 pub struct Search {
@@ -86,8 +82,6 @@ pub struct Search {
     tree: Option<Relation>,
     /// Whether it has said that summaries are still being made.
     has_remarked: Cell<bool>,
-    /// Vectors of the questions that it has embedded last, with which summaries are compared, too.
-    embedded: RefCell<Recent<String, Vector>>,
     /// What holds beside the filter of the options.
     condition: Option<Value>,
     /// Where the chunks are, if they are not here.
@@ -155,7 +149,6 @@ impl Search {
             walk,
             tree,
             has_remarked: Cell::new(false),
-            embedded: RefCell::new(Recent::new(MOST_EMBEDDED)),
             condition: None,
             shards: SearchedShards::of(pipeline)?,
             asked: asked.clone(),

@@ -1,8 +1,10 @@
 //! Vectors of texts, from a model of ragd or one behind a provider.
 
 use std::cell::{Cell, RefCell};
+use std::collections::HashMap;
 
 use pgrx::prelude::*;
+use sha2::{Digest, Sha256};
 
 use crate::embed::calibration::Calibration;
 use crate::embed::reader::SpanScores;
@@ -26,8 +28,8 @@ const BYTES_A_REQUEST: usize = 4 << 20;
 /// the limit, or of the table: all but the first call end here.
 const REMEMBERED: usize = 64;
 
-/// Longest text that is remembered, in bytes.
-const LONGEST_REMEMBERED: usize = 8192;
+/// Longest text whose vector ragd remembers for all sessions, in bytes.
+const LONGEST_SHARED: usize = 8192;
 
 thread_local! {
     static MEMO: RefCell<Recent<MemoKey, Vec<f32>>> = RefCell::new(Recent::new(REMEMBERED));
@@ -41,7 +43,8 @@ struct MemoKey {
     /// What decides its vectors; for a model behind a provider, that may change at any time.
     identity: String,
     kind: EmbeddingKind,
-    text: String,
+    /// The hash of the text, which may be long.
+    text: [u8; 32],
 }
 
 /// A model, seen from a session: one of ragd's, or one behind a provider.
@@ -153,6 +156,12 @@ impl Embedding {
         vectors: &mut Vec<Vec<f32>>,
     ) -> Result<()> {
         self.add_all(texts, kind, Some(watch), vectors)
+    }
+
+    /// The vector of a question, if this session remembers it. It is for whoever needs that once more for a request for
+    /// which it was embedded: nothing is done, so there is no step in the trace and no cache hit.
+    pub fn recalled(&self, question: &str) -> Option<Vec<f32>> {
+        recall(&self.memo_key(&self.identity(), EmbeddingKind::Query, question))
     }
 
     /// Whether the model is behind a provider.
@@ -271,33 +280,59 @@ impl Embedding {
         }
     }
 
-    /// Vectors of `texts`; a single text comes from memory where this session has asked for it
-    /// lately.
+    /// Vectors of `texts`. A text by itself, and questions for which a user waits, come from memory where this session
+    /// has asked for them lately. The others are embedded together, each once.
     fn embed_or_recall(&self, texts: &[String], kind: EmbeddingKind) -> Result<Vec<Vec<f32>>> {
-        if let [text] = texts {
-            let (model, identity) = (self.model.clone(), self.identity());
-            let key = MemoKey { model, identity, kind, text: text.clone() };
-            if let Some(vector) = recall(&key) {
-                usage::note_cache_hit();
-                return Ok(vec![vector]);
-            }
-            let vector = match self.recall_shared(&key)? {
-                Some(vector) => vector,
-                None => self.embed_all(texts, kind, None)?.swap_remove(0),
-            };
-            remember(key, &vector);
-            return Ok(vec![vector]);
+        let are_questions = kind == EmbeddingKind::Query && self.context.lane == Lane::Query;
+        if texts.len() != 1 && !are_questions {
+            return self.embed_all(texts, kind, None);
         }
-        self.embed_all(texts, kind, None)
+        let identity = self.identity();
+        let key = |text: &str| self.memo_key(&identity, kind, text);
+        let recalled = |text: &str| -> Option<Vec<f32>> {
+            // Texts may be long, and are hashed.
+            check_for_interrupts!();
+            let vector = recall(&key(text))?;
+            usage::note_cache_hit();
+            Some(vector)
+        };
+        let make = |missing: &[String]| -> Result<Vec<Vec<f32>>> {
+            let shared = match missing {
+                [text] => self.recall_shared(&identity, kind, text)?,
+                _ => None,
+            };
+            let made = match shared {
+                Some(vector) => vec![vector],
+                None => self.embed_all(missing, kind, None)?,
+            };
+            // More than there is room for would push out each other and all that was asked for before.
+            if missing.len() <= REMEMBERED {
+                for (text, vector) in missing.iter().zip(&made) {
+                    remember(key(text), vector);
+                }
+            }
+            Ok(made)
+        };
+        recalled_or_made(texts, recalled, make)
+    }
+
+    fn memo_key(&self, identity: &str, kind: EmbeddingKind, text: &str) -> MemoKey {
+        let (model, identity) = (self.model.clone(), identity.to_owned());
+        MemoKey { model, identity, kind, text: hash_of(text) }
     }
 
     /// The vector of a text that any session has asked for lately, which ragd remembers.
-    fn recall_shared(&self, key: &MemoKey) -> Result<Option<Vec<f32>>> {
+    fn recall_shared(
+        &self,
+        identity: &str,
+        kind: EmbeddingKind,
+        text: &str,
+    ) -> Result<Option<Vec<f32>>> {
         let is_alone = ALONE.get() == statement_start();
-        if self.context.lane != Lane::Query || key.text.len() > LONGEST_REMEMBERED || is_alone {
+        if self.context.lane != Lane::Query || text.len() > LONGEST_SHARED || is_alone {
             return Ok(None);
         }
-        let (model, kind, text) = (key.identity.clone(), key.kind, key.text.clone());
+        let (model, text) = (identity.to_owned(), text.to_owned());
         match client::call(&Request::RecallVector(VectorKey { model, kind, text }))? {
             Response::Vectors { values, .. } => {
                 usage::note_cache_hit();
@@ -335,9 +370,39 @@ fn recall(key: &MemoKey) -> Option<Vec<f32>> {
 }
 
 fn remember(key: MemoKey, vector: &[f32]) {
-    if key.text.len() <= LONGEST_REMEMBERED {
-        MEMO.with_borrow_mut(|memo| memo.put(key, vector.to_vec()));
+    MEMO.with_borrow_mut(|memo| memo.put(key, vector.to_vec()));
+}
+
+fn hash_of(text: &str) -> [u8; 32] {
+    Sha256::digest(text.as_bytes()).into()
+}
+
+/// The vectors of `texts`, in their order: those that `recall` has, and those that `make` makes of the other texts,
+/// each of which it gets once.
+fn recalled_or_made(
+    texts: &[String],
+    mut recall: impl FnMut(&str) -> Option<Vec<f32>>,
+    make: impl FnOnce(&[String]) -> Result<Vec<Vec<f32>>>,
+) -> Result<Vec<Vec<f32>>> {
+    let mut vectors: HashMap<&str, Option<Vec<f32>>> = HashMap::new();
+    let mut missing: Vec<String> = Vec::new();
+    for text in texts {
+        vectors.entry(text.as_str()).or_insert_with(|| {
+            let recalled = recall(text);
+            if recalled.is_none() {
+                missing.push(text.clone());
+            }
+            recalled
+        });
     }
+    if !missing.is_empty() {
+        for (text, vector) in missing.iter().zip(make(&missing)?) {
+            if let Some(place) = vectors.get_mut(text.as_str()) {
+                *place = Some(vector);
+            }
+        }
+    }
+    Ok(texts.iter().filter_map(|text| vectors.get(text.as_str())?.clone()).collect())
 }
 
 #[cfg(feature = "pg_test")]
@@ -352,7 +417,7 @@ mod tests {
         let (remote, pooling) = (None, None);
         let model =
             RegisteredModel { reference, remote, task, dimension: 1, max_tokens: 8, pooling };
-        MemoKey { model, identity: String::new(), kind, text: text.to_owned() }
+        MemoKey { model, identity: String::new(), kind, text: hash_of(text) }
     }
 
     #[pg_extern]
@@ -393,9 +458,32 @@ mod tests {
     }
 
     #[pg_extern]
-    fn long_texts_are_not_remembered() {
-        let long = "x".repeat(LONGEST_REMEMBERED + 1);
+    fn a_long_text_is_remembered_by_all_that_it_says() {
+        let long = "x".repeat(100_000);
         remember(key("m", EmbeddingKind::Query, &long), &[1.0]);
-        assert_eq!(recall(&key("m", EmbeddingKind::Query, &long)), None);
+        assert_eq!(recall(&key("m", EmbeddingKind::Query, &long)), Some(vec![1.0]));
+        assert_eq!(recall(&key("m", EmbeddingKind::Query, &(long + "y"))), None);
+    }
+
+    #[pg_extern]
+    fn what_is_not_remembered_is_made_once_and_in_order() {
+        let texts = ["a", "b", "a", "c", "b"].map(str::to_owned);
+        let recall = |text: &str| (text == "b").then(|| vec![2.0_f32]);
+        let make = |missing: &[String]| {
+            assert_eq!(missing, ["a", "c"]);
+            Ok(vec![vec![1.0_f32], vec![3.0]])
+        };
+        let expected: Vec<Vec<f32>> = [1.0, 2.0, 1.0, 3.0, 2.0].map(|it| vec![it]).to_vec();
+        assert_eq!(recalled_or_made(&texts, recall, make).ok(), Some(expected));
+    }
+
+    #[pg_extern]
+    fn nothing_is_made_where_all_is_remembered() {
+        let make = |_: &[String]| Err(Error::new(ErrorKind::Internal, "it is asked for"));
+        let texts = ["a", "b"].map(str::to_owned);
+        let both = recalled_or_made(&texts, |_| Some(vec![1.0]), make);
+        assert_eq!(both.ok(), Some(vec![vec![1.0_f32], vec![1.0]]));
+        assert_eq!(recalled_or_made(&[], |_| None, make).ok(), Some(Vec::new()));
+        assert!(recalled_or_made(&texts, |_| None, make).is_err());
     }
 }

@@ -68,12 +68,7 @@ impl Search {
         }
         let (own, vectors) = match question.vector_for(self.pipeline())? {
             Some(Vector(given)) => (given.clone(), vec![given.clone(); lookups.len()]),
-            None => {
-                let (own, vectors) = self.embed(question, lookups)?;
-                let kept = Vector(own.clone());
-                self.embedded.borrow_mut().put(question.text.to_owned(), kept);
-                (own, vectors)
-            }
+            None => self.embed(question, lookups)?,
         };
         let asked = words.into_iter().zip(vectors).map(|((words, question), vector)| {
             let vector = Some(Vector(vector));

@@ -154,17 +154,17 @@ impl Search {
         subjects(query).iter().all(is_all)
     }
 
-    /// The vector of `query`, which the search for its chunks has made, as a rule.
+    /// The vector of `query`. As a rule the search for its chunks has had it made, and the session remembers it.
     fn question_vector(&self, query: &str) -> Result<Vector> {
-        let text = query.to_owned();
-        if let Some(vector) = self.embedded.borrow_mut().get(&text) {
-            return Ok(vector.clone());
-        }
         let mut embedding = Embedding::with_model(Some(&self.pipeline().model), self.context)?;
-        let vector = embedding.embed(std::slice::from_ref(&text), EmbeddingKind::Query)?.pop();
-        let vector = Vector(vector.unwrap_or_default());
-        self.embedded.borrow_mut().put(text, vector.clone());
-        Ok(vector)
+        let vector = match embedding.recalled(query) {
+            Some(vector) => vector,
+            None => {
+                let made = embedding.embed(&[query.to_owned()], EmbeddingKind::Query)?.pop();
+                made.unwrap_or_default()
+            }
+        };
+        Ok(Vector(vector))
     }
 
     /// Summaries as answers cite them; the first `of_named` are of rows that the question names by their keys.
