@@ -125,6 +125,18 @@ pub fn insist(
     // What is none is refused before anything is paid for.
     drop(checker.check(schema, None)?);
     let first = write(request)?;
+    insist_from((schema, first), request, checker, write)
+}
+
+/// Has `write` correct what it wrote `first`, if that does not fit the `schema`: once at most.
+///
+/// Fails as [`insist`] does, and where `schema` is none, with what `first` has cost.
+pub fn insist_from(
+    (schema, first): (&str, Generated),
+    request: &GenerateRequest,
+    checker: &dyn SchemaCheck,
+    write: impl Fn(&GenerateRequest) -> Result<Generated>,
+) -> Result<Generated> {
     let checked = checker.check(schema, Some(&first.text));
     let wrong = match checked.map_err(|error| after(error, &first))? {
         Ok(text) => return Ok(Generated { text, ..first }),

@@ -12,8 +12,6 @@
 //! `"auto" tool choice requires --enable-auto-tool-choice`, `Function calling is not enabled`. It is then asked for JSON of a
 //! schema in the same call, and for a while at once.
 
-use std::cell::Cell;
-
 use serde_json::{Value, json};
 
 use super::call::HttpReply;
@@ -72,8 +70,9 @@ impl ToolRefusal {
     }
 }
 
-/// Has `write` write a reply with the tools of `request`, or, where there are none, JSON that fits the schema that takes
-/// their place. Fails as [`schema::insist`] does.
+/// Has `write` write a reply with the tools of `request`, or, where there are none, JSON that fits the schema that
+/// takes their place. Fails as [`schema::insist`] does; but where the provider turns out to know no tools, the schema is
+/// not looked at before there is a reply, and the error has what the reply has cost.
 pub fn written(
     request: &GenerateRequest,
     tools: &ToolUse,
@@ -90,10 +89,8 @@ pub fn written(
     if first.tools.is_some() {
         return Ok(first);
     }
-    let first = Cell::new(Some(first));
-    schema::insist(schema, &plain, checker, |request| {
-        first.take().map_or_else(|| write(request), Ok)
-    })
+    // It is paid for, whatever becomes of it.
+    schema::insist_from((schema, first), &plain, checker, write)
 }
 
 /// The schema of a tool's arguments.
@@ -193,7 +190,96 @@ pub fn messages(
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+    use std::collections::BTreeMap;
+
     use super::*;
+    use crate::error::{Bill, Error, ErrorKind};
+    use crate::protocol::{KeySource, Lane, ProviderConfig, WithoutTools};
+    use crate::provider::schema::{SchemaFit, Unlimited};
+    use crate::redact::PiiKind;
+
+    /// A request with tools, in whose place JSON of `schema` is taken.
+    fn request(schema: &str) -> GenerateRequest {
+        let provider = ProviderConfig {
+            name: "p".into(),
+            api: "openai".into(),
+            base_url: "http://127.0.0.1:9/v1".into(),
+            model: "m".into(),
+            api_key: KeySource::None,
+            connect_timeout_ms: 1000,
+            timeout_ms: 1000,
+            max_retries: 0,
+            special: Default::default(),
+            limits: Default::default(),
+            network: Default::default(),
+        };
+        let otherwise = WithoutTools { messages: vec![], schema: schema.into() };
+        GenerateRequest {
+            provider,
+            messages: vec![],
+            sampling: Default::default(),
+            max_tokens: None,
+            schema: None,
+            tools: Some(ToolUse { tools: vec![], turns: vec![], otherwise }),
+            lane: Lane::Query,
+        }
+    }
+
+    /// What comes of replies that say this one after the other, and call nothing. Each has taken two calls.
+    fn replied(schema: &str, checker: &dyn SchemaCheck, texts: &[&str]) -> Result<Generated> {
+        let (request, written_so_far) = (request(schema), Cell::new(0));
+        let write = |_: &GenerateRequest| {
+            let text = texts[written_so_far.replace(written_so_far.get() + 1)].to_owned();
+            Ok(Generated {
+                text,
+                finish_reason: "stop".into(),
+                prompt_tokens: Some(10),
+                cached_tokens: None,
+                completion_tokens: Some(3),
+                attempts: 2,
+                tools: None,
+                withheld: BTreeMap::from([("a@b.de".to_owned(), PiiKind::Email)]),
+            })
+        };
+        let outcome = written(&request, request.tools.as_ref().unwrap(), checker, write);
+        assert_eq!(written_so_far.get(), texts.len(), "replies that were asked for");
+        outcome
+    }
+
+    /// A check that comes to nothing.
+    struct NoCheck;
+
+    impl SchemaCheck for NoCheck {
+        fn check(&self, _schema: &str, _answer: Option<&str>) -> Result<SchemaFit> {
+            Err(Error::new(ErrorKind::OutOfResources, "no check"))
+        }
+    }
+
+    #[test]
+    fn a_reply_in_the_place_of_tools_is_paid_for_whatever_becomes_of_it() {
+        let schema = r#"{"type": "object", "required": ["step"]}"#;
+        let fits = r#"{"step": "look"}"#;
+        let generated = replied(schema, &Unlimited, &[fits]).unwrap();
+        assert_eq!((generated.text.as_str(), generated.attempts), (fits, 2));
+        let generated = replied(schema, &Unlimited, &["{}", fits]).unwrap();
+        assert_eq!((generated.text.as_str(), generated.attempts), (fits, 4));
+        let check = |error: Error, kind: ErrorKind, calls: u32| {
+            assert_eq!(error.kind(), kind, "{error}");
+            let (read, wrote) = (5 * u64::from(calls), 3 * u64::from(calls) / 2);
+            assert_eq!(error.bill(), Some(Bill::new(calls, Some(read), Some(wrote))), "{error}");
+            let withheld: Vec<(&str, &str)> = error.withheld().collect();
+            assert_eq!(withheld, [("a@b.de", PiiKind::Email.word())], "{error}");
+        };
+        let refused = |schema: &str, checker: &dyn SchemaCheck, texts: &[&str]| {
+            replied(schema, checker, texts).unwrap_err()
+        };
+        // The schema is none, nobody can tell, and the model never keeps to it.
+        let none = r#"{"type": "objekt"}"#;
+        check(refused(none, &Unlimited, &[fits]), ErrorKind::InvalidParameter, 2);
+        check(refused(schema, &NoCheck, &[fits]), ErrorKind::OutOfResources, 2);
+        check(refused(schema, &Unlimited, &["{}", "[]"]), ErrorKind::ReplyMisfit, 4);
+    }
 
     fn refused(status: u16, said: &str) -> Option<ToolRefusal> {
         let body = json!({"error": {"message": said}}).to_string().into_bytes();

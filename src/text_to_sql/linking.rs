@@ -53,7 +53,7 @@ pub fn all_fit(tables: &[TableDocument], room: usize) -> bool {
 }
 
 /// What is shown of `tables`, which have these scores, in at most `room` tokens. `interrupt` is called between two of
-/// them.
+/// them, and at each that a way from one to another leads over.
 #[must_use]
 pub fn link(
     tables: &[TableDocument],
@@ -65,17 +65,17 @@ pub fn link(
     if let Some(text) = whole(tables, room) {
         return LinkedSchema { text, tables: (0..tables.len()).collect() };
     }
-    let mut choice = TableChoice::new(tables, scores, room);
+    let mut choice = TableChoice::new(tables, scores, room, interrupt);
     for table in tables {
         interrupt();
         choice.first.push(first_columns(table, asked));
         choice.sizes.push(table.sizes(tables));
     }
     // Half of the room is for columns: a table without those that are asked for is of no use.
-    choice.take_best(room / 2);
-    choice.take_referred();
+    choice.take_best(room / 2, interrupt);
+    choice.take_referred(interrupt);
     choice.take_columns();
-    choice.take_best(0);
+    choice.take_best(0, interrupt);
     choice.schema()
 }
 
@@ -110,15 +110,20 @@ struct TableChoice<'a> {
 
 impl<'a> TableChoice<'a> {
     /// Nothing yet; what is shown first, and sizes, are to be added.
-    fn new(tables: &'a [TableDocument], scores: &[f64], room: usize) -> TableChoice<'a> {
-        let scores = spread(tables, scores);
+    fn new(
+        tables: &'a [TableDocument],
+        scores: &[f64],
+        room: usize,
+        interrupt: &mut dyn FnMut(),
+    ) -> TableChoice<'a> {
+        let scores = spread(tables, scores, interrupt);
         let mut order: Vec<usize> = (0..tables.len()).collect();
         order.sort_by(|a, b| scores[*b].total_cmp(&scores[*a]));
         TableChoice {
             tables,
             order,
             scores,
-            neighbours: neighbours(tables),
+            neighbours: neighbours(tables, interrupt),
             first: Vec::with_capacity(tables.len()),
             sizes: Vec::with_capacity(tables.len()),
             shown: HashMap::new(),
@@ -128,24 +133,30 @@ impl<'a> TableChoice<'a> {
 
     /// The best tables, each with what joins it to those before, as long as so many tokens are `kept`. The very best is
     /// shown in any case.
-    fn take_best(&mut self, kept: usize) {
+    fn take_best(&mut self, kept: usize, interrupt: &mut dyn FnMut()) {
         let Some(best) = self.order.first().copied() else { return };
         if self.shown.is_empty() && !self.take(&[best], 0) {
             self.take_part(best);
         }
         for table in self.order.clone() {
+            interrupt();
             if self.scores[table] < WORTH * self.scores[best] {
                 break;
             }
-            if !self.shown.contains_key(&table) && !self.take(&self.with_way(table), kept) {
+            if self.shown.contains_key(&table) {
+                continue;
+            }
+            let with_way = self.with_way(table, interrupt);
+            if !self.take(&with_way, kept) {
                 self.take(&[table], kept);
             }
         }
     }
 
     /// What the tables that are shown refer to.
-    fn take_referred(&mut self) {
+    fn take_referred(&mut self, interrupt: &mut dyn FnMut()) {
         for table in self.order.clone() {
+            interrupt();
             if self.shown.contains_key(&table) {
                 for key in &self.tables[table].foreign_keys {
                     self.take(&[key.table], 0);
@@ -199,11 +210,13 @@ impl<'a> TableChoice<'a> {
         header + first.map(|(_, size)| size).sum::<usize>()
     }
 
-    /// The table, and those on the shortest way by foreign keys from it to one that is shown.
-    fn with_way(&self, table: usize) -> Vec<usize> {
+    /// The table, and those on the shortest way by foreign keys from it to one that is shown. Thousands of others may
+    /// be looked at on the way, where that many refer to the same table.
+    fn with_way(&self, table: usize, interrupt: &mut dyn FnMut()) -> Vec<usize> {
         let mut from: HashMap<usize, usize> = HashMap::new();
         let mut waiting = VecDeque::from([(table, 0)]);
         while let Some((at, steps)) = waiting.pop_front() {
+            interrupt();
             if steps > 0 && self.shown.contains_key(&at) {
                 return way(table, at, &from);
             }
@@ -246,9 +259,10 @@ fn way(start: usize, end: usize, from: &HashMap<usize, usize>) -> Vec<usize> {
 }
 
 /// Which tables refer to each other.
-fn neighbours(tables: &[TableDocument]) -> Vec<BTreeSet<usize>> {
+fn neighbours(tables: &[TableDocument], interrupt: &mut dyn FnMut()) -> Vec<BTreeSet<usize>> {
     let mut neighbours = vec![BTreeSet::new(); tables.len()];
     for (place, table) in tables.iter().enumerate() {
+        interrupt();
         for key in table.foreign_keys.iter().filter(|key| key.table != place) {
             neighbours[place].insert(key.table);
             neighbours[key.table].insert(place);
@@ -258,9 +272,10 @@ fn neighbours(tables: &[TableDocument]) -> Vec<BTreeSet<usize>> {
 }
 
 /// The scores with a part of those of neighbours: a question names the ends of a join and not its middle.
-fn spread(tables: &[TableDocument], scores: &[f64]) -> Vec<f64> {
+fn spread(tables: &[TableDocument], scores: &[f64], interrupt: &mut dyn FnMut()) -> Vec<f64> {
     let mut spread = scores.to_vec();
     for (place, table) in tables.iter().enumerate() {
+        interrupt();
         let others = table.foreign_keys.iter().map(|key| key.table).filter(|it| *it != place);
         let others: BTreeSet<usize> = others.collect();
         let mut referred: Vec<f64> = others.iter().map(|it| scores[*it]).collect();
@@ -396,6 +411,24 @@ mod tests {
         let names: Vec<String> = (0..50).map(|n| format!("salary_{n}")).collect();
         let names: Vec<&str> = names.iter().map(String::as_str).collect();
         check(&[table("staff", &names), table("b", &names)], "salary of staff", 60, &["staff"]);
+    }
+
+    #[test]
+    fn a_look_for_interrupts_is_taken_at_each_table_on_the_way() {
+        let columns = ["a", "b", "c", "d", "e", "f"];
+        let count = 60;
+        let mut tables: Vec<TableDocument> =
+            (0..count).map(|n| table(&format!("t{n}"), &columns)).collect();
+        tables.push(table("alone", &columns));
+        tables.push(table("hub", &columns));
+        (0..count).for_each(|place| refer(&mut tables[place], 0, count + 1));
+        let scores: Vec<f64> =
+            (0..tables.len()).map(|n| if n == count { 2.0 } else { 1.0 }).collect();
+        let mut looks = 0;
+        // No way leads to the only table that there is room for, and each is looked for among all others.
+        let linked = link(&tables, &scores, &AskedWords::default(), 80, &mut || looks += 1);
+        assert_eq!(linked.tables, [count]);
+        assert!(looks > count * count, "{looks} looks");
     }
 
     proptest! {
