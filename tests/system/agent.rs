@@ -60,7 +60,7 @@ pub fn search(question: &str) -> Reply {
     step(json!({"do": "search", "question": question, "k": 1, "filter": []}))
 }
 
-fn call(tool: &str, with: Value) -> Reply {
+pub fn call(tool: &str, with: Value) -> Reply {
     step(json!({"do": "call", "tool": tool, "with": with}))
 }
 

@@ -4,7 +4,7 @@ use postgres::Client;
 
 use super::cluster::Cluster;
 use super::documents::{QUESTION, SETUP, assert_fails, describe};
-use super::embedder::{DIMENSION, body, embeddings};
+use super::embedder::{DIMENSION, body, embeddings, texts};
 use super::http_server::{Reply, Server};
 use super::https_server::{Authority, HttpsServer};
 
@@ -137,6 +137,46 @@ fn a_pipeline_works_with_a_model_behind_a_provider() {
             || request.header("authorization") != Some(&*format!("Bearer {KEY}"))
     });
     assert!(wrong.is_none(), "{wrong:?}");
+}
+
+#[test]
+fn questions_that_were_embedded_of_late_are_not_paid_for_again() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let http = Server::answer(embeddings);
+    let mut client = cluster.connect();
+    client.batch_execute(&format!("{SETUP} {}", server("embedder", &http))).unwrap();
+    client
+        .batch_execute(
+            "SELECT rag_add_model('far', server => 'embedder', dimension => 64);
+             CREATE TABLE notes AS TABLE docs;
+             ALTER TABLE notes ADD PRIMARY KEY (id);
+             SELECT rag_create_pipeline('notes', 'body', model => 'far', refresh => 'sync');",
+        )
+        .unwrap();
+    // The keys that are found, question by question, and the questions that were sent for it.
+    let mut ask = |questions: &[&str]| -> (Vec<String>, Vec<String>) {
+        let before = http.requests().len();
+        let batch = "SELECT source_key FROM rag_retrieve_batch($1, 'notes', 1, mode => 'dense')
+            ORDER BY question_no";
+        let rows = client.query(batch, &[&questions.to_vec()]).unwrap();
+        let sent = http.requests()[before..].iter().flat_map(texts).collect::<Vec<String>>();
+        let mut sent: Vec<String> = sent.into_iter().filter(|it| it.ends_with('?')).collect();
+        sent.sort();
+        (rows.iter().map(|row| row.get(0)).collect(), sent)
+    };
+    let (paid, sent) = ("How can invoices be paid?", "When are invoices sent each month?");
+    assert_eq!(ask(&[QUESTION]), (vec!["1".to_owned()], vec![QUESTION.to_owned()]));
+    let found = ["2", "1", "2", "2"].map(str::to_owned).to_vec();
+    let questions = [sent, QUESTION, paid, sent];
+    assert_eq!(ask(&questions), (found.clone(), vec![paid.to_owned(), sent.to_owned()]));
+    assert_eq!(ask(&questions), (found, Vec::new()));
+    // More questions than a session remembers are all answered, and what was asked before them stays known.
+    let many: Vec<String> = (100..200).map(|n| format!("What is number {n}?")).collect();
+    let asked: Vec<&str> = many.iter().chain(&many).map(String::as_str).collect();
+    let (found, embedded) = ask(&asked);
+    assert_eq!(found.len(), asked.len());
+    assert_eq!(embedded, many);
+    assert_eq!(ask(&questions).1, Vec::<String>::new());
 }
 
 #[test]

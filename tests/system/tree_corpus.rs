@@ -261,57 +261,86 @@ fn a_hidden_leaf_hides_the_summaries_above_it() {
     assert_eq!(count(&mut client, &of_others), 0);
 }
 
+/// The summaries that are nearest to a question, by their numbers: of all levels, in order, and of those on the way down
+/// from the root of all to the nearest child each.
+const NEAREST: &str = "
+    CREATE FUNCTION nearest(question text) RETURNS bigint[] LANGUAGE sql
+    RETURN (SELECT array_agg(number(n.node_hash) ORDER BY n.distance)
+            FROM (SELECT t.node_hash, t.embedding <=> e.vector AS distance
+                  FROM (SELECT rag_embed(question) AS vector) AS e, report_rag_chunks_tree AS t
+                  WHERE t.embedding IS NOT NULL ORDER BY 2 LIMIT 3) AS n);
+    CREATE FUNCTION followed(question text) RETURNS bigint[] LANGUAGE sql
+    RETURN (WITH RECURSIVE way AS (
+                SELECT t.node_hash, t.level, t.children, e.vector, 1 - (t.embedding <=> e.vector) AS similarity
+                FROM (SELECT rag_embed(question) AS vector) AS e, report_rag_chunks_tree AS t
+                WHERE t.is_root AND t.documents > 1
+                UNION ALL
+                (SELECT t.node_hash, t.level, t.children, w.vector, 1 - (t.embedding <=> w.vector) AS similarity
+                 FROM way AS w CROSS JOIN LATERAL unnest(w.children) AS child (hash)
+                 JOIN report_rag_chunks_tree AS t ON t.node_hash = child.hash
+                 WHERE w.level > 1 AND t.embedding IS NOT NULL
+                 ORDER BY similarity DESC, t.node_hash LIMIT 1))
+            SELECT array_agg(number(n.node_hash) ORDER BY number(n.node_hash))
+            FROM (SELECT node_hash FROM way ORDER BY similarity DESC, node_hash LIMIT 3) AS n);";
+
+/// Options for a beam of one, for one of all that there is, and for none.
+const ONE: &str = r#"{"retrieve": {"tree": "on", "tree_beam": 1}}"#;
+const UNLIMITED: &str = r#"{"retrieve": {"tree": "on", "tree_beam": 10000}}"#;
+const NO_BEAM: &str = r#"{"retrieve": {"tree": "on"}}"#;
+
 #[test]
 fn from_the_root_down_an_unlimited_beam_finds_the_nearest_of_all_levels() {
     let Some(cluster) = Cluster::start(&[]) else { return };
     let mut client = begin(&cluster, "DELETE FROM report WHERE id > 30", "manual");
-    client
-        .batch_execute(&format!(
-            "{READ} CREATE FUNCTION nearest(question text) RETURNS bigint[] LANGUAGE sql
-             RETURN (SELECT array_agg(number(n.node_hash) ORDER BY n.distance)
-                     FROM (SELECT t.node_hash, t.embedding <=> e.vector AS distance
-                           FROM (SELECT rag_embed(question) AS vector) AS e, report_rag_chunks_tree AS t
-                           WHERE t.embedding IS NOT NULL ORDER BY 2 LIMIT 3) AS n)"
-        ))
-        .unwrap();
+    client.batch_execute(&format!("{READ} {NEAREST}")).unwrap();
     let questions = "unnest(ARRAY['the bread of report 7', 'What does bread cost in street 11?', 'the mills in report 3', 'wheat']) AS q";
-    let found = |beam: i32| {
-        format!(
-            "ARRAY(SELECT summary_id FROM summaries(q, '{{\"retrieve\": {{\"tree\": \"on\", \"tree_beam\": {beam}}}}}'))"
-        )
-    };
     let other = format!(
-        "SELECT count(*) FROM {questions} WHERE {} IS DISTINCT FROM nearest(q)",
-        found(10_000)
+        "SELECT count(*) FROM {questions}
+         WHERE ARRAY(SELECT summary_id FROM summaries(q, '{UNLIMITED}')) IS DISTINCT FROM nearest(q)"
     );
     assert_eq!(count(&mut client, &other), 0);
     // One of each level: begun at the root of all, what is nearest is not reached where a cluster above it is not.
-    let narrow = format!(
-        "SELECT count(*) FROM {questions} WHERE cardinality({0}) <> 3
-             OR NOT EXISTS (SELECT FROM report_rag_chunks_tree AS t WHERE t.documents > 1 AND number(t.node_hash) = ANY ({0}))
-                AND NOT EXISTS (WITH RECURSIVE above AS (
-                        SELECT node_hash FROM report_rag_chunks_tree WHERE number(node_hash) = ANY ({0}) UNION
-                        SELECT t.node_hash FROM above AS a JOIN report_rag_chunks_tree AS t ON t.children @> ARRAY[a.node_hash])
-                    SELECT FROM above JOIN report_rag_chunks_tree AS t USING (node_hash) WHERE t.is_root AND t.documents > 1)",
-        found(1)
-    );
-    assert_eq!(count(&mut client, &narrow), 0);
+    let astray = |options: &str| {
+        format!(
+            "SELECT count(*) FROM {questions}
+             WHERE ARRAY(SELECT summary_id FROM summaries(q, '{options}') ORDER BY 1) IS DISTINCT FROM followed(q)"
+        )
+    };
+    assert_eq!(count(&mut client, &astray(ONE)), 0);
+    for options in [UNLIMITED, NO_BEAM] {
+        assert!(count(&mut client, &astray(options)) > 0, "{options}");
+    }
     // What is read for the whole lies on one way down: of any two summaries, one covers what the other does.
-    let on_one_way = r#"
-        WITH read AS MATERIALIZED (
-            SELECT q, c.number, c.content
-            FROM unnest(ARRAY['Overview of the mills', 'Summarise what the reports say of bread.']) AS q,
-                 rag_context(q, 'report', options => '{"retrieve": {"tree_beam": 1}}') AS c
-            WHERE c.chunk_id IS NULL)
-        SELECT count(*) FILTER (WHERE NOT EXISTS (
-                   SELECT FROM report_rag_chunks_tree AS t
-                   JOIN report_rag_chunks_tree AS u ON t.leaves @> u.leaves OR u.leaves @> t.leaves
-                   WHERE t.content = one.content AND u.content = other.content)),
-               count(*)
-        FROM read AS one JOIN read AS other ON other.q = one.q AND other.number > one.number"#;
-    let row = client.query_one(on_one_way, &[]).unwrap();
+    let questions =
+        "unnest(ARRAY['Overview of the mills', 'Summarise what the reports say of bread.']) AS q";
+    let on_one_way = format!(
+        "WITH read AS MATERIALIZED (
+             SELECT q, c.number, c.content FROM {questions}, rag_context(q, 'report', options => '{ONE}') AS c
+             WHERE c.chunk_id IS NULL)
+         SELECT count(*) FILTER (WHERE NOT EXISTS (
+                    SELECT FROM report_rag_chunks_tree AS t
+                    JOIN report_rag_chunks_tree AS u ON t.leaves @> u.leaves OR u.leaves @> t.leaves
+                    WHERE t.content = one.content AND u.content = other.content)),
+                count(*)
+         FROM read AS one JOIN read AS other ON other.q = one.q AND other.number > one.number"
+    );
+    let row = client.query_one(on_one_way.as_str(), &[]).unwrap();
     let (apart, pairs): (i64, i64) = (row.get(0), row.get(1));
     assert!(apart == 0 && pairs > 0, "{apart} of {pairs} pairs");
+    // A wider beam reads something else, and so does a search without one.
+    let read = |options: &str| {
+        format!(
+            "ARRAY(SELECT c.content FROM rag_context(q, 'report', options => '{options}') AS c WHERE c.chunk_id IS NULL ORDER BY 1)"
+        )
+    };
+    for options in [UNLIMITED, NO_BEAM] {
+        let differ = format!(
+            "SELECT count(*) FROM {questions} WHERE {} IS DISTINCT FROM {}",
+            read(ONE),
+            read(options)
+        );
+        assert!(count(&mut client, &differ) > 0, "{options}");
+    }
 }
 
 #[test]

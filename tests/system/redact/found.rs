@@ -4,6 +4,9 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use serde_json::json;
+
+use super::super::agent;
 use super::super::documents::assert_fails;
 use super::super::token_classifier;
 use super::*;
@@ -105,6 +108,107 @@ fn a_remembered_reply_knows_what_a_model_has_found() {
         let kept = "SELECT withheld::text FROM rag.conversation_turn ORDER BY id DESC LIMIT 1";
         assert!(text(&mut client, kept).contains("mira lark"));
     }
+}
+
+/// Adds a server that has no names found by a model.
+fn add_answerer(client: &mut Client, http: &Server, options: &str) {
+    client.batch_execute(&server("answerer", http)).unwrap();
+    let change = format!("ALTER SERVER answerer OPTIONS (ADD redact 'pii'{options})");
+    client.batch_execute(&change).unwrap();
+}
+
+#[test]
+fn a_conversation_knows_what_a_model_has_found_for_a_reply_that_broke_off() {
+    let begun = "They go to [LOCATION_1], says [PERSON_1] [1]. ";
+    let long = Duration::from_secs(100);
+    let http = Server::play([
+        Reply::chat_stream([(Duration::ZERO, begun), (long, "Nobody waits for this.")]),
+        Reply::chat("They go to [LOCATION_1] on the third day [1]."),
+    ]);
+    let Some((_cluster, mut client)) = start_with_model(&http) else { return };
+    add_answerer(&mut client, &http, "");
+    let id = text(&mut client, "SELECT rag_conversation()::text");
+    // What there was when the time was over is the answer.
+    let ask = format!(
+        "SELECT string_agg(rag_answer_stream, '') FROM rag_answer_stream(
+             'where do the invoices of mira lark go?', 'letters', k => 1, llm => 'writer',
+             options => '{{\"answer\": {{\"conversation\": \"{id}\", \"budget\": {{\"seconds\": 15}}}}}}')"
+    );
+    let told = text(&mut client, &ask);
+    assert!(told.starts_with("They go to oslo, says mira lark [1]."), "{told}");
+    assert!(told.contains(r#""stopped_by":"seconds""#), "{told}");
+    let kept = text(&mut client, "SELECT withheld::text FROM rag.conversation_turn");
+    assert_eq!(kept, r#"{"oslo": "location", "mira lark": "person"}"#);
+    // Nobody else would know the names.
+    let ask = format!(
+        "SELECT rag_answer('and on which day?', 'letters', k => 1, llm => 'answerer',
+                           options => '{{\"answer\": {{\"conversation\": \"{id}\"}}}}')"
+    );
+    text(&mut client, &ask);
+    for request in http.requests() {
+        let sent = request.text();
+        assert!(!sent.contains("mira") && !sent.contains("oslo"), "{sent}");
+    }
+    assert_eq!(http.requests().len(), 3, "the question was made to stand alone");
+}
+
+/// Two texts that have no word in common, and who owns the mill.
+const OWNERS: &str = "
+    CREATE TABLE places (id integer PRIMARY KEY, body text, year integer);
+    INSERT INTO places VALUES
+        (1, 'The library opens at nine.', 1900),
+        (2, 'mira lark from oslo owns one mill.', 1780);
+    SELECT rag_create_pipeline('places', 'body', metadata => ARRAY['year'], refresh => 'sync');
+    CREATE FUNCTION owner_of(place text) RETURNS text STABLE LANGUAGE sql AS $$SELECT 'mira lark'$$;
+    SELECT rag_add_tool('owner_of', 'owner_of(text)', 'who owns a place');";
+
+/// Ranks one passage, and fails where it reads of the mill.
+fn ranked(request: &Request) -> Reply {
+    match request.text().contains("mill") {
+        true => Reply::json(500, "{}"),
+        false => Reply::json(200, r#"{"results": [{"index": 0, "relevance_score": 0.5}]}"#),
+    }
+}
+
+#[test]
+fn what_a_model_finds_for_a_reranker_that_fails_is_kept_from_later_calls() {
+    let ranks = Server::answer(ranked);
+    let first = agent::search("Whose mill?");
+    let others = [agent::call("owner_of", json!({"place": "mill"})), agent::says("At nine [1].")];
+    let script = [&[first][..], &others[..], &others[..]].concat();
+    let http = Server::play(script);
+    let Some((_cluster, mut client)) = start_with_model(&http) else { return };
+    add_answerer(&mut client, &http, ", ADD tools 'json'");
+    client
+        .batch_execute(&format!(
+            "{OWNERS}
+             CREATE SERVER ranks FOREIGN DATA WRAPPER rag_llm OPTIONS (api 'cohere', base_url '{}/v2',
+                 max_retries '0', redact 'pii', redact_model 'names');
+             CREATE USER MAPPING FOR PUBLIC SERVER ranks OPTIONS (api_key 'sk-of-ranks');
+             SELECT rag_add_model('far', server => 'ranks', model => 'rerank-v3.5', task => 'rerank');",
+            ranks.url()
+        ))
+        .unwrap();
+    let ask = |client: &mut Client, retrieve: &str| {
+        let ask = format!(
+            "SELECT rag_answer('Which library opens at nine?', 'places', k => 1, strategy => 'agent',
+                               llm => 'answerer', options => '{{\"retrieve\": {retrieve}}}')"
+        );
+        text(client, &ask)
+    };
+    ask(&mut client, r#"{"mode": "lexical", "rerank": "far"}"#);
+    // Of the two searches the second one has failed, and the agent went on.
+    let read: Vec<String> = ranks.requests().iter().map(|it| it.text().to_owned()).collect();
+    assert_eq!(read.len(), 2, "{read:?}");
+    assert!(read[1].contains("[PERSON_1] from [LOCATION_1] owns one mill."), "{}", read[1]);
+    let sent = |number: usize| http.requests()[number].text().to_owned();
+    assert_eq!(http.requests().len(), 3);
+    assert!(sent(1).contains("failed for now"), "{}", sent(1));
+    assert!(sent(2).contains("[PERSON_1]") && !sent(2).contains("mira"), "{}", sent(2));
+    // Nothing else would have known the name.
+    ask(&mut client, r#"{"mode": "lexical"}"#);
+    assert_eq!(http.requests().len(), 5);
+    assert!(sent(4).contains("mira lark"), "{}", sent(4));
 }
 
 /// As [`start`], with a server that has names found by a trained model; `None`, with a word, where there is none.
