@@ -42,7 +42,7 @@ use postgres::Client;
 
 use cluster::Cluster;
 use invocation::{judged_data, settings_or_exit};
-use report::{Report, Table};
+use report::{Report, Table, whole};
 use sets::Set;
 use ways::{WAYS, Way};
 
@@ -68,7 +68,7 @@ fn main() {
     let measured = Set::read(&folder, "chunking_eval", None)
         .and_then(|set| measure(&cluster, &set, &ways, questions, &mut report));
     if let Err(error) = measured {
-        report.note(&format!("chunking_eval: {error}"));
+        report.note(&format!("chunking_eval: {}", whole(&*error)));
     }
 }
 

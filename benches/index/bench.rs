@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use crate::contest::{Contest, Outcome};
 use crate::data::Dataset;
-use crate::report::Report;
+use crate::report::{Report, whole};
 use crate::search::{Place, Search};
 use crate::server::{self, Server};
 use crate::settings::Settings;
@@ -63,7 +63,7 @@ impl Bench {
             println!("  {} …", side.name);
             match measure(self, &side) {
                 Ok(figures) => measured.push((side, figures)),
-                Err(error) => self.report.remark(format!("{}: {error}", side.name)),
+                Err(error) => self.report.remark(format!("{}: {}", side.name, whole(&*error))),
             }
         }
         measured

@@ -66,6 +66,7 @@ mod section;
 
 use bench::Bench;
 use invocation::settings_or_exit;
+use report::whole;
 use settings::Settings;
 
 /// What went wrong, in the words of whoever noticed.
@@ -89,7 +90,7 @@ fn run(bench: &mut Bench) {
     for section in bench.settings.sections.clone() {
         bench.report.heading(section.title);
         if let Err(error) = (section.run)(bench) {
-            bench.report.note(&format!("{}: {error}", section.name));
+            bench.report.note(&format!("{}: {}", section.name, whole(&*error)));
         }
         bench.report.save();
     }

@@ -1,5 +1,6 @@
 //! Tables for the terminal, and the same as Markdown.
 
+use std::error::Error;
 use std::path::PathBuf;
 
 /// What was found so far.
@@ -13,6 +14,12 @@ pub struct Report {
 /// A table: a head and rows of as many cells.
 pub struct Table {
     rows: Vec<Vec<String>>,
+}
+
+/// What went wrong, with what is behind it: an error of the client says by itself only that the server has refused something.
+pub fn whole(error: &(dyn Error + 'static)) -> String {
+    let behind = error.source().map_or_else(String::new, |it| format!(": {it}"));
+    format!("{error}{behind}")
 }
 
 impl Report {

@@ -64,7 +64,7 @@ mod memory;
 mod trickle;
 
 use invocation::settings_or_exit;
-use report::Report;
+use report::{Report, whole};
 use server::Server;
 use settings::Settings;
 
@@ -114,7 +114,7 @@ fn main() {
         report.heading(section.title);
         // One that fails does not end the others.
         if let Err(error) = (section.run)(&settings, &mut report) {
-            report.note(&format!("{}: {error}", section.name));
+            report.note(&format!("{}: {}", section.name, whole(&*error)));
         }
     }
 }

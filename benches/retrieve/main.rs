@@ -50,7 +50,7 @@ use postgres::Client;
 
 use cluster::Cluster;
 use invocation::{judged_data, settings_or_exit};
-use report::Report;
+use report::{Report, whole};
 use sets::Set;
 use settings::Settings;
 
@@ -85,12 +85,6 @@ fn main() {
             report.note(&format!("themes: {}", whole(&*error)));
         }
     }
-}
-
-/// What an error says, with what is behind it.
-fn whole(error: &(dyn std::error::Error + 'static)) -> String {
-    let behind = error.source().map_or_else(String::new, |it| format!(": {it}"));
-    format!("{error}{behind}")
 }
 
 fn measure(cluster: &Cluster, set: &Set, settings: &Settings, report: &mut Report) -> Result<()> {

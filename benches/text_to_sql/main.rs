@@ -49,7 +49,7 @@ use postgres::{Client, NoTls};
 use cluster::Cluster;
 use invocation::settings_or_exit;
 use questions::Questions;
-use report::Report;
+use report::{Report, whole};
 use settings::{Part, Settings};
 
 /// What went wrong, in the words of whoever noticed.
@@ -66,7 +66,7 @@ fn main() {
     report.note(&machine::description());
     let measured = measure(&cluster, &questions, &settings, &mut report);
     if let Err(error) = measured {
-        report.note(&format!("{error}"));
+        report.note(&whole(&*error));
     }
 }
 
