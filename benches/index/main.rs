@@ -79,7 +79,7 @@ fn main() {
         Ok(Some(mut bench)) => run(&mut bench),
         Ok(None) => {}
         Err(error) => {
-            eprintln!("{error}");
+            eprintln!("{}", whole(&*error));
             std::process::exit(1);
         }
     }

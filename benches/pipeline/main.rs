@@ -105,7 +105,7 @@ fn main() {
         Ok(Some(lines)) => lines.iter().for_each(|line| report.note(line)),
         Ok(None) => return,
         Err(error) => {
-            eprintln!("{error}");
+            eprintln!("{}", whole(&*error));
             std::process::exit(1);
         }
     }

@@ -105,29 +105,12 @@ mod tests {
 
     use super::*;
     use crate::error::Bill;
-    use crate::protocol::{KeySource, Lane, ProviderConfig};
+    use crate::protocol::ProviderConfig;
 
     fn many(count: usize, within_ms: Option<u64>) -> GenerateMany {
-        let request = |number: usize| GenerateRequest {
-            provider: ProviderConfig {
-                name: "p".into(),
-                api: "openai".into(),
-                base_url: "http://127.0.0.1:9/v1".into(),
-                model: number.to_string(),
-                api_key: KeySource::None,
-                connect_timeout_ms: 1000,
-                timeout_ms: 1000,
-                max_retries: 0,
-                special: Default::default(),
-                limits: Default::default(),
-                network: Default::default(),
-            },
-            messages: Vec::new(),
-            sampling: Default::default(),
-            max_tokens: None,
-            schema: None,
-            tools: None,
-            lane: Lane::Query,
+        let request = |number: usize| {
+            let model = number.to_string();
+            GenerateRequest::empty(ProviderConfig { model, ..ProviderConfig::unreachable() })
         };
         GenerateMany { requests: (0..count).map(request).collect(), within_ms }
     }

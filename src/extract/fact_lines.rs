@@ -17,6 +17,7 @@ use unicode_width::UnicodeWidthStr;
 use super::answer_type::AnswerType;
 use super::blocks::trim;
 use super::cut::{LONGEST_UNIT, whole_sentences};
+use super::measure::is_currency_sign;
 use super::wrapping::is_unwrapped;
 use crate::text::line::ends_with_colon;
 use crate::text::script::is_chinese_or_japanese;
@@ -42,9 +43,10 @@ const FEWEST_CONTENTS: usize = 3;
 /// Letters of a word that may be short for a day.
 const LONGEST_SHORT_DAY: usize = 3;
 
-/// What an amount of money ends with behind its number.
-const CURRENCIES: &str = "eur euro euros usd dollar dollars gbp pounds chf fr. franken sek nok dkk kr pln zł czk kč huf ft try tl \
-    руб руб. ₽ грн ₴ 円 元 원 € $ £ ¥ %";
+/// What an amount ends with behind its number, but for signs of currencies. Some of these words are mostly others elsewhere:
+/// "ft", "try".
+const AMOUNT_ENDINGS: &str = "eur euro euros usd dollar dollars gbp pounds chf fr. franken sek nok dkk kr pln zł czk kč huf ft try \
+    tl руб руб. грн 円 元 원 %";
 
 /// The lines of the paragraph `text`, if there are several and each is "label: value" or ends with an amount.
 pub(super) fn fact_lines(text: &str) -> Option<Vec<Range<usize>>> {
@@ -211,11 +213,10 @@ fn label(line: &str) -> Option<&str> {
 fn ends_with_amount(line: &str) -> bool {
     let folded = line.to_lowercase();
     let is_number = |it: &str| it.trim_end().ends_with(|c: char| c.is_ascii_digit());
-    let is_before = |sign: &str| {
-        let before = folded.strip_suffix(sign).filter(|before| is_number(before));
-        before.is_some_and(|before| before.contains(char::is_alphabetic))
-    };
-    CURRENCIES.split_ascii_whitespace().any(is_before)
+    let is_amount = |before: &str| is_number(before) && before.contains(char::is_alphabetic);
+    let is_before = |ending: &str| folded.strip_suffix(ending).is_some_and(is_amount);
+    folded.strip_suffix(is_currency_sign).is_some_and(is_amount)
+        || AMOUNT_ENDINGS.split_ascii_whitespace().any(is_before)
 }
 
 /// Whether `label` is made of short names of days or the like: "Mo-Fr".
@@ -238,6 +239,7 @@ mod tests {
             "Schwimmen (ab 5 Jahren): samstags um zehn, 95 EUR\nKraulen: dienstags, 90 EUR",
             "Erwachsene 8,50 €\nKinder 4 €",
             "大人：500円\n子供：200円",
+            "ส้มตำ 60฿\nข้าวซอย 75฿",
             "产品型号:SY-S5\n净重:6.4kg",
             "Weight ........ 1.2 kg\nWidth ......... 40 cm",
             "flour .......... 200 g\nbutter.......100 g",

@@ -61,6 +61,12 @@ pub(super) fn is_currency(word: &str) -> bool {
     measure(word).is_some_and(|it| it >= MEASURES.len())
 }
 
+/// Whether `c` is the sign of a currency.
+pub(super) fn is_currency_sign(c: char) -> bool {
+    matches!(c, '$' | '＄' | '৳' | '฿' | '៛' | '﷼' | '¢'..='¥' | '￠'..='￦')
+        || ('₠'..='\u{20CF}').contains(&c)
+}
+
 static PLACES: LazyLock<HashMap<&str, usize>> = LazyLock::new(|| {
     let rows = MEASURES.iter().chain(CURRENCIES).enumerate();
     rows.flat_map(|(at, row)| row.split_ascii_whitespace().map(move |word| (word, at))).collect()
@@ -198,6 +204,8 @@ mod tests {
         for word in ["kg", "км", "stunden", "公里", "price", "5", ""] {
             assert!(!is_currency(word), "{word}");
         }
+        assert!("$€£¥₽₴₹₩฿￥".chars().all(is_currency_sign));
+        assert!(!"%#§m円".chars().any(is_currency_sign));
     }
 
     #[test]

@@ -20,18 +20,17 @@ use super::answer_type::{AnswerType, is_number_or_time, is_time};
 use super::candidates::{Candidates, ParsedQuestion};
 use super::choice::ChosenUnit;
 use super::identifier::identifiers;
-use super::measure::is_currency;
+use super::measure::{is_currency, is_currency_sign};
 use super::part::{PartKind, UnitPart};
 use super::unit::Unit;
 use super::when::{SPACES, WrittenNumber, tells_times};
 use super::wrapping::ends_with_sentence;
-use crate::text::canonical::CanonicalText;
 use crate::text::language::NaturalLanguage;
 use crate::text::number::with_ascii_digits;
 use crate::text::phrase::Phrases;
 use crate::text::script::is_without_case;
 use crate::text::word_list::list_has;
-use crate::text::words::{Word, words};
+use crate::text::words::{Word, in_small_letters, words};
 
 /// What is left of the confidence where a price is asked for and nothing speaks of money.
 const PRICELESS: f32 = 0.1;
@@ -78,16 +77,11 @@ fn is_row_or_line(unit: &Unit, content: &str) -> bool {
 
 /// Whether `text` has a currency, or a word for prices or for what is free of charge.
 fn speaks_of_money(text: &str) -> bool {
-    let text = CanonicalText::of(text).text.replace('İ', "i").to_lowercase();
+    let text = in_small_letters(text);
     let mut words = text.split(|c: char| !c.is_alphabetic()).filter(|it| !it.is_empty());
     text.contains(is_currency_sign)
         || PRICES.split(", ").any(|it| text.contains(it))
         || words.any(|it| is_currency(it) || list_has(MONEY, it))
-}
-
-fn is_currency_sign(c: char) -> bool {
-    matches!(c, '$' | '＄' | '৳' | '฿' | '៛' | '﷼' | '¢'..='¥' | '￠'..='￦')
-        || ('₠'..='\u{20CF}').contains(&c)
 }
 
 /// Whether `unit` has a word for money, a percentage, a number in words, or one in digits that may be an amount and is

@@ -43,6 +43,20 @@ pub struct GenerateMany {
 }
 
 impl GenerateRequest {
+    /// A request in which nothing is said.
+    #[cfg(test)]
+    pub fn empty(provider: ProviderConfig) -> GenerateRequest {
+        GenerateRequest {
+            provider,
+            messages: Vec::new(),
+            sampling: SamplingParameters::default(),
+            max_tokens: None,
+            schema: None,
+            tools: None,
+            lane: Lane::Query,
+        }
+    }
+
     /// The bytes of all that the language model reads.
     #[must_use]
     pub fn bytes(&self) -> usize {

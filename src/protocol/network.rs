@@ -49,6 +49,26 @@ pub struct ProviderConfig {
     pub network: Network,
 }
 
+#[cfg(test)]
+impl ProviderConfig {
+    /// A provider at an address where no server listens.
+    pub fn unreachable() -> ProviderConfig {
+        ProviderConfig {
+            name: "p".into(),
+            api: "openai".into(),
+            base_url: "http://127.0.0.1:9/v1".into(),
+            model: "m".into(),
+            api_key: KeySource::None,
+            connect_timeout_ms: 1000,
+            timeout_ms: 1000,
+            max_retries: 0,
+            special: Special::default(),
+            limits: CallLimits::default(),
+            network: Network::default(),
+        }
+    }
+}
+
 /// Settings that only some protocols or servers have.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Special {

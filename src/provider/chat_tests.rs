@@ -1,25 +1,12 @@
 //! Streams as the vendors document them, event by event.
 
 use super::*;
-use crate::protocol::{CallLimits, KeySource, Network, Special};
 use crate::provider::key::ApiKey;
 use crate::provider::{anthropic, cohere, gemini, ollama};
 
 /// Pieces as they come, and what is given at the end.
 fn listen<P: ChatProtocol>(events: &[&str]) -> (Vec<String>, Result<Generated>) {
-    let provider = ProviderConfig {
-        name: "p".into(),
-        api: "any".into(),
-        base_url: "http://127.0.0.1:9/v1".into(),
-        model: "m".into(),
-        api_key: KeySource::None,
-        connect_timeout_ms: 1000,
-        timeout_ms: 1000,
-        max_retries: 0,
-        limits: CallLimits::default(),
-        network: Network::default(),
-        special: Special::default(),
-    };
+    let provider = ProviderConfig { api: "any".into(), ..ProviderConfig::unreachable() };
     let teller = ErrorFormatter { provider: &provider, key: &ApiKey::default(), task: P::STREAM };
     let (mut reader, mut pieces) = (Events::<P>::default(), Vec::new());
     for event in events {

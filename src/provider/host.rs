@@ -212,23 +212,12 @@ impl CheckedResolver {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::{CallLimits, HostRules, KeySource, Network};
+    use crate::protocol::{HostRules, Network};
 
     fn provider(private: PrivateHosts, allowed: &[&str]) -> ProviderConfig {
         let allowed = allowed.iter().map(|rule| rule.to_string()).collect();
-        ProviderConfig {
-            name: "p".into(),
-            api: "openai".into(),
-            base_url: String::new(),
-            model: "m".into(),
-            api_key: KeySource::None,
-            connect_timeout_ms: 1,
-            timeout_ms: 1,
-            max_retries: 0,
-            special: Default::default(),
-            limits: CallLimits::default(),
-            network: Network { hosts: HostRules { private, allowed }, ..Network::default() },
-        }
+        let network = Network { hosts: HostRules { private, allowed }, ..Network::default() };
+        ProviderConfig { network, ..ProviderConfig::unreachable() }
     }
 
     #[test]

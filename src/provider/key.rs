@@ -156,24 +156,11 @@ fn shorten(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::{CallLimits, Network};
 
     const SECRET: &str = "sk-test-4f9aQ";
 
     fn provider(api_key: KeySource) -> ProviderConfig {
-        ProviderConfig {
-            name: "p".into(),
-            api: "openai".into(),
-            base_url: "http://127.0.0.1/v1".into(),
-            model: "m".into(),
-            api_key,
-            connect_timeout_ms: 1,
-            timeout_ms: 1,
-            max_retries: 0,
-            special: Default::default(),
-            limits: CallLimits::default(),
-            network: Network::default(),
-        }
+        ProviderConfig { api_key, ..ProviderConfig::unreachable() }
     }
 
     fn resolve(source: KeySource) -> Result<ApiKey> {

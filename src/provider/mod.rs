@@ -226,7 +226,7 @@ mod tests {
     use super::*;
     use crate::embed::EmbeddingKind;
     use crate::error::{Error, ErrorKind};
-    use crate::protocol::{CallLimits, KeySource, Lane, Network, PROVIDER_APIS, ProviderConfig};
+    use crate::protocol::{Lane, PROVIDER_APIS, ProviderConfig};
 
     const ABILITIES: [Ability; 3] = [Ability::Generate, Ability::Embed, Ability::Rerank];
 
@@ -266,28 +266,8 @@ mod tests {
 
     /// The errors of an address where no server listens and no client waits.
     fn errors(api: &str) -> [Error; 3] {
-        let provider = ProviderConfig {
-            name: "p".into(),
-            api: api.into(),
-            base_url: "http://127.0.0.1:9/v1".into(),
-            model: "m".into(),
-            api_key: KeySource::None,
-            connect_timeout_ms: 1000,
-            timeout_ms: 1000,
-            max_retries: 0,
-            special: Default::default(),
-            limits: CallLimits::default(),
-            network: Network::default(),
-        };
-        let written = GenerateRequest {
-            provider: provider.clone(),
-            messages: vec![],
-            sampling: Default::default(),
-            max_tokens: None,
-            schema: None,
-            tools: None,
-            lane: Lane::Query,
-        };
+        let provider = ProviderConfig { api: api.into(), ..ProviderConfig::unreachable() };
+        let written = GenerateRequest::empty(provider.clone());
         let texts = vec!["text".to_string()];
         let (query, passages) = ("text".to_string(), texts.clone());
         let ranked = RerankRequest { provider: provider.clone(), query, passages };

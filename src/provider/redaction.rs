@@ -309,7 +309,6 @@ fn put_back(generated: &mut Generated, redaction: &Redaction, provider: &Provide
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::protocol::KeySource;
     use crate::provider::call::CallFailure;
     use crate::provider::errors::{CallPurpose, ErrorFormatter};
     use crate::provider::key::ApiKey;
@@ -325,19 +324,7 @@ mod tests {
 
     #[test]
     fn the_time_of_the_model_is_that_of_the_call() {
-        let mut provider = ProviderConfig {
-            name: "p".into(),
-            api: "openai".into(),
-            base_url: "http://127.0.0.1:9/v1".into(),
-            model: "m".into(),
-            api_key: KeySource::None,
-            connect_timeout_ms: 1000,
-            timeout_ms: 60_000,
-            max_retries: 0,
-            special: Default::default(),
-            limits: Default::default(),
-            network: Default::default(),
-        };
+        let mut provider = ProviderConfig { timeout_ms: 60_000, ..ProviderConfig::unreachable() };
         assert_eq!(provider.call_ms(), 60_000);
         spend(&mut provider, Duration::from_millis(59_100)).unwrap();
         assert_eq!((provider.call_ms(), provider.timeout_ms), (900, 60_000));

@@ -195,35 +195,15 @@ mod tests {
 
     use super::*;
     use crate::error::{Bill, Error, ErrorKind};
-    use crate::protocol::{KeySource, Lane, ProviderConfig, WithoutTools};
+    use crate::protocol::{ProviderConfig, WithoutTools};
     use crate::provider::schema::{SchemaFit, Unlimited};
     use crate::redact::PiiKind;
 
     /// A request with tools, in whose place JSON of `schema` is taken.
     fn request(schema: &str) -> GenerateRequest {
-        let provider = ProviderConfig {
-            name: "p".into(),
-            api: "openai".into(),
-            base_url: "http://127.0.0.1:9/v1".into(),
-            model: "m".into(),
-            api_key: KeySource::None,
-            connect_timeout_ms: 1000,
-            timeout_ms: 1000,
-            max_retries: 0,
-            special: Default::default(),
-            limits: Default::default(),
-            network: Default::default(),
-        };
         let otherwise = WithoutTools { messages: vec![], schema: schema.into() };
-        GenerateRequest {
-            provider,
-            messages: vec![],
-            sampling: Default::default(),
-            max_tokens: None,
-            schema: None,
-            tools: Some(ToolUse { tools: vec![], turns: vec![], otherwise }),
-            lane: Lane::Query,
-        }
+        let tools = Some(ToolUse { tools: vec![], turns: vec![], otherwise });
+        GenerateRequest { tools, ..GenerateRequest::empty(ProviderConfig::unreachable()) }
     }
 
     /// What comes of replies that say this one after the other, and call nothing. Each has taken two calls.

@@ -157,10 +157,21 @@ pub(crate) fn words_of_questions(language: NaturalLanguage) -> Option<&'static s
     FUNCTION_WORDS.iter().find(|(it, _)| *it == language).map(|(_, words)| *words)
 }
 
-/// Whether `language`, which is one of the Latin script, writes all letters of `word`, in lower case.
-pub(crate) fn is_written_in(word: &str, language: NaturalLanguage) -> bool {
-    let at = FUNCTION_WORDS.iter().position(|(it, _)| *it == language);
-    at.is_some_and(|at| LATIN_LISTS.writers(word) & bit(at) != 0)
+/// Whether `language` writes all letters of `word`, in lower case, and `other` does not. Both are languages of the Latin script.
+pub(crate) fn is_written_only_in(
+    word: &str,
+    language: NaturalLanguage,
+    other: NaturalLanguage,
+) -> bool {
+    if word.is_ascii() {
+        return false;
+    }
+    let writers = LATIN_LISTS.writers(word);
+    let writes = |one: NaturalLanguage| {
+        let at = FUNCTION_WORDS.iter().position(|(it, _)| *it == one);
+        at.is_some_and(|at| writers & bit(at) != 0)
+    };
+    writes(language) && !writes(other)
 }
 
 /// The script that most letters of a text are of.

@@ -11,7 +11,7 @@
 
 use std::collections::HashSet;
 
-use super::language::{NaturalLanguage, is_written_in, language, words_of_questions};
+use super::language::{NaturalLanguage, is_written_only_in, language, words_of_questions};
 use super::spelling::plain;
 use super::words::{Word, each_word};
 
@@ -120,9 +120,7 @@ impl LatinLanguage {
     /// name has the letters of where it comes from.
     fn telling<'a>(&self, words: &'a [Word], other: &LatinLanguage) -> HashSet<&'a str> {
         let is_spelled = |word: &&Word| {
-            !word.is_name
-                && is_written_in(&word.folded, self.language)
-                && !is_written_in(&word.folded, other.language)
+            !word.is_name && is_written_only_in(&word.folded, self.language, other.language)
         };
         let spelled = words.iter().filter(is_spelled).map(|word| word.folded.as_str());
         self.function_words(words, other).into_iter().chain(spelled).collect()

@@ -57,12 +57,17 @@ pub(crate) fn each_word(text: &str) -> impl Iterator<Item = Word> {
     })
 }
 
+/// The canonical form of `text` in small letters.
+pub(crate) fn in_small_letters(text: &str) -> String {
+    // The small letter of the Turkish "İ" is an "i", and not one with a second dot.
+    CanonicalText::of(text).text.replace('İ', "i").to_lowercase()
+}
+
 fn folded(word: &str) -> String {
     if word.is_ascii() {
         return word.to_ascii_lowercase();
     }
-    // The small letter of the Turkish "İ" is an "i", and not one with a second dot.
-    let small = CanonicalText::of(word).text.replace('İ', "i").to_lowercase();
+    let small = in_small_letters(word);
     // The line that stretches Arabic words stands alone where somebody writes about it.
     if small.is_empty() { word.to_owned() } else { with_ascii_digits(&small).into_owned() }
 }

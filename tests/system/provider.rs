@@ -109,12 +109,18 @@ fn what_goes_wrong_is_said_without_the_key() {
     assert!(!log.lines().any(|line| line.contains(KEY)), "the key is in the server's log");
 }
 
-#[test]
-fn a_pipeline_works_with_a_model_behind_a_provider() {
-    let Some(cluster) = Cluster::start(&[]) else { return };
+/// A cluster with some documents, a server that embeds, which it knows as "embedder", and a session.
+fn start_with_embedder() -> Option<(Cluster, Server, Client)> {
+    let cluster = Cluster::start(&[])?;
     let http = Server::answer(embeddings);
     let mut client = cluster.connect();
     client.batch_execute(&format!("{SETUP} {}", server("embedder", &http))).unwrap();
+    Some((cluster, http, client))
+}
+
+#[test]
+fn a_pipeline_works_with_a_model_behind_a_provider() {
+    let Some((_cluster, http, mut client)) = start_with_embedder() else { return };
     let add = "SELECT dimension, max_tokens FROM rag_add_model('far', server => 'embedder')";
     let row = client.query_one(add, &[]).unwrap();
     assert_eq!((row.get::<_, i32>(0), row.get::<_, i32>(1)), (DIMENSION as i32, 512));
@@ -141,10 +147,7 @@ fn a_pipeline_works_with_a_model_behind_a_provider() {
 
 #[test]
 fn questions_that_were_embedded_of_late_are_not_paid_for_again() {
-    let Some(cluster) = Cluster::start(&[]) else { return };
-    let http = Server::answer(embeddings);
-    let mut client = cluster.connect();
-    client.batch_execute(&format!("{SETUP} {}", server("embedder", &http))).unwrap();
+    let Some((_cluster, http, mut client)) = start_with_embedder() else { return };
     client
         .batch_execute(
             "SELECT rag_add_model('far', server => 'embedder', dimension => 64);
@@ -181,10 +184,7 @@ fn questions_that_were_embedded_of_late_are_not_paid_for_again() {
 
 #[test]
 fn a_model_behind_a_provider_is_used_with_the_rights_and_key_of_the_caller() {
-    let Some(cluster) = Cluster::start(&[]) else { return };
-    let http = Server::answer(embeddings);
-    let mut client = cluster.connect();
-    client.batch_execute(&format!("{SETUP} {}", server("embedder", &http))).unwrap();
+    let Some((_cluster, http, mut client)) = start_with_embedder() else { return };
     client
         .batch_execute(
             "SELECT rag_add_model('far', server => 'embedder', dimension => 8);

@@ -61,9 +61,9 @@ pub fn possible_numbers(question: &str, names: &[String]) -> Vec<i64> {
             && (list_has(NUMBER_WORDS, &words[at - 1]) && follows_table(at - 1)
                 || is_numbered_table(&words[at - 1], names, language))
     };
-    let number = |(at, word): (usize, &String)| match word.parse::<i64>() {
-        Ok(number) => (follows_table(at) || follows_number_word(at)).then_some(number),
-        Err(_) => joined_number(word).filter(|_| follows_table(at)),
+    let number = |(at, word): (usize, &String)| {
+        let number = word.parse().ok()?;
+        (follows_table(at) || follows_number_word(at)).then_some(number)
     };
     words.iter().enumerate().filter_map(number).collect()
 }
@@ -73,15 +73,6 @@ fn is_numbered_table(word: &str, names: &[String], language: Option<NaturalLangu
     number_words().any(|end| {
         let name = word.strip_suffix(end).map(|it| it.trim_end_matches('-'));
         name.is_some_and(|it| is_table_name(it, names, language))
-    })
-}
-
-/// The number that is joined to a word for numbers: "no.7", "n°7".
-fn joined_number(word: &str) -> Option<i64> {
-    number_words().find_map(|start| {
-        let digits = word.strip_prefix(start)?.trim_start_matches(ENDS_OF_NUMBER_WORDS);
-        let is_number = digits.bytes().all(|it| it.is_ascii_digit());
-        digits.parse().ok().filter(|_| is_number)
     })
 }
 
@@ -132,7 +123,9 @@ impl<'a> NumberedPart<'a> {
         let token = |(start, end): (usize, usize)| (text[start..end].to_lowercase(), start);
         let tokens: Vec<(String, usize)> = tokens(text).into_iter().map(token).collect();
         let is_mark = |(it, _): &(String, usize)| {
-            list_has(NUMBER_WORDS, it) || is_table_name(it, names, language)
+            list_has(NUMBER_WORDS, it)
+                || is_table_name(it, names, language)
+                || is_numbered_table(it, names, language)
         };
         let are_marks: Vec<bool> = tokens.iter().map(is_mark).collect();
         let is_text = |((it, _), is_mark): (&(String, usize), &bool)| {
@@ -220,7 +213,8 @@ fn as_written(words: &[KeyWords<'_>]) -> Vec<String> {
     keys
 }
 
-/// The words of `text` between white space, without the punctuation around them, by their places.
+/// The words of `text` between white space, without the punctuation around them, by their places. A number is a word of its own
+/// behind a word for numbers: "no.7", "n°7".
 fn tokens(text: &str) -> Vec<(usize, usize)> {
     let opens = ['"', '\'', '(', '«', '„', '“', '‘', '`', '[', '¿', '¡', '#', '№'];
     let closes = ['"', '\'', ')', '»', '”', '’', '`', ']', '.', ',', ';', ':', '?', '!', '…'];
@@ -229,6 +223,19 @@ fn tokens(text: &str) -> Vec<(usize, usize)> {
         let start = token.as_ptr().addr() - text.as_ptr().addr() + token.len() - rest.len();
         (start, start + rest.trim_end_matches(closes).len())
     };
+    let parted = |(start, end): (usize, usize)| {
+        let at = number_behind_word(&text[start..end]).map(|length| end - length);
+        let word = text[start..at.unwrap_or(end)].trim_end_matches(ENDS_OF_NUMBER_WORDS);
+        [Some((start, start + word.len())), at.map(|at| (at, end))].into_iter().flatten()
+    };
     let tokens = text.split_whitespace().take(MOST_WORDS_BEFORE_KEY);
-    tokens.map(place).filter(|(start, end)| start < end).collect()
+    tokens.map(place).filter(|(start, end)| start < end).flat_map(parted).collect()
+}
+
+/// The bytes of the number at the end of `token`, if nothing but a word for numbers stands before it.
+fn number_behind_word(token: &str) -> Option<usize> {
+    let word = token.trim_end_matches(|c: char| c.is_ascii_digit());
+    let length = token.len() - word.len();
+    let word = word.trim_end_matches(ENDS_OF_NUMBER_WORDS).to_lowercase();
+    (length > 0 && list_has(NUMBER_WORDS, &word)).then_some(length)
 }

@@ -195,6 +195,8 @@ fn a_number_belongs_to_the_text_beside_it() {
     check("Summarise otter 2 in 3 sentences.", &[("otter", 2)]);
     check("Summarise otter #2.", &[("otter", 2)]);
     check("Summarise heron no. 2.", &[("heron", 2)]);
+    check("Summarise heron no.2 and otter n°1.", &[("heron", 2), ("otter", 1)]);
+    check("Fasse Partnummer 1 von otter zusammen.", &[("otter", 1)]);
     check("Summarise part 1 of the otter.", &[("otter", 1)]);
     check("Summarise 1 of the otter.", &[("otter", 1)]);
     check("Fasse Nr. 3 aus otter zusammen.", &[("otter", 3)]);
