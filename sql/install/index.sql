@@ -183,6 +183,7 @@ CREATE FUNCTION rag_hnsw_stats(index regclass) RETURNS TABLE (
     upper_bytes     bigint,
     loose_bytes     bigint,
     filter_bytes    bigint,
+    residual_bytes  bigint,
     build_memory    bigint
 )
 STRICT VOLATILE PARALLEL RESTRICTED COST 100000 ROWS 1

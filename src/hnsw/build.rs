@@ -29,6 +29,7 @@ use super::graph::Neighbor;
 use super::insert::InsertItem;
 use super::page::{EntryPoint, IndexShape, RowId};
 use super::proximity::{Proximity, euclidean};
+use super::residuals::ResidualCodes;
 use super::search_layer::{DESCENT, SearchMemory};
 use super::select::{LinkCandidate, select, select_first};
 use crate::error::{Error, ErrorKind, Result};
@@ -68,6 +69,8 @@ pub trait ChunkMemory {
 /// Vectors, rows and links of some nodes.
 struct NodeChunk<M: ChunkMemory> {
     payloads: M::Numbers,
+    /// Residual codes, if the index has them.
+    residuals: M::Numbers,
     rows: Vec<RowId>,
     /// Flags and values of the filter columns.
     values: Vec<u8>,
@@ -109,6 +112,7 @@ pub struct GraphBuilder<M: ChunkMemory> {
 #[derive(Default)]
 struct Filling {
     payloads: Vec<u32>,
+    residuals: Vec<u32>,
     rows: Vec<RowId>,
     values: Vec<u8>,
     layers: Vec<u8>,
@@ -131,6 +135,7 @@ pub enum LinkProgress {
 pub fn bytes_of_a_node(shape: &IndexShape) -> usize {
     let upper = 4 * room(shape, 1) + 16;
     shape.payload_bytes()
+        + shape.residual_bytes()
         + 4 * room(shape, 0)
         + size_of::<RowId>()
         + shape.filters.bytes()
@@ -166,6 +171,9 @@ impl<M: ChunkMemory> GraphBuilder<M> {
             spare::check(CHUNK * bytes_of_a_node(&self.shape) + BYTES_TO_REMEMBER * nodes)?;
         }
         filling.payloads.extend_from_slice(bytemuck::cast_slice(item.payload.bytes()));
+        if let Some(residuals) = &item.residuals {
+            filling.residuals.extend(residuals.words());
+        }
         filling.rows.push(item.row);
         filling.values.extend_from_slice(item.values.bytes());
         filling.layers.push(layer.min(MOST_LAYERS));
@@ -185,7 +193,7 @@ impl<M: ChunkMemory> GraphBuilder<M> {
     }
 
     fn publish(&self, filling: &mut Filling, memory: &mut M) -> Result<()> {
-        let Filling { payloads, rows, values, layers } = std::mem::take(filling);
+        let Filling { payloads, residuals, rows, values, layers } = std::mem::take(filling);
         let upper = layers.iter().map(|layers| {
             let links = usize::from(*layers) * room(&self.shape, 1);
             let no_links = std::iter::repeat_with(|| AtomicU32::new(NO_LINK)).take(links);
@@ -194,8 +202,9 @@ impl<M: ChunkMemory> GraphBuilder<M> {
         let added = rows.len() as u32;
         let links = memory.links(rows.len() * room(&self.shape, 0))?;
         links.iter().for_each(|link| link.store(NO_LINK, Ordering::Relaxed));
-        let (upper, payloads) = (upper.collect(), memory.numbers(payloads)?);
-        let made = NodeChunk { upper, payloads, rows, values, layers, links };
+        let (payloads, residuals) = (memory.numbers(payloads)?, memory.numbers(residuals)?);
+        let upper = upper.collect();
+        let made = NodeChunk { upper, payloads, residuals, rows, values, layers, links };
         let chunk = self.ready.load(Ordering::Relaxed) as usize / CHUNK;
         let block = self.blocks.get(chunk / BLOCK).ok_or_else(|| broken("too many vectors"))?;
         let block =
@@ -380,6 +389,15 @@ impl<M: ChunkMemory> GraphBuilder<M> {
         let (chunk, index) = self.chunk(node);
         let words = self.shape.payload_bytes() / 4;
         bytemuck::cast_slice(&chunk.payloads[index * words..(index + 1) * words])
+    }
+
+    /// The residual codes of a node's vector; `None` in an index without them.
+    #[must_use]
+    pub fn residuals(&self, node: u32) -> Option<ResidualCodes> {
+        let (chunk, index) = self.chunk(node);
+        let words = self.shape.residual_bytes() / 4;
+        let of_node = chunk.residuals.get(index * words..(index + 1) * words)?;
+        (words > 0).then(|| ResidualCodes::from_bytes(bytemuck::cast_slice(of_node)))
     }
 
     /// The row of a node.

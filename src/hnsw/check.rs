@@ -39,7 +39,7 @@ pub struct GraphProblem {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GraphFigures {
     /// Pages of each kind.
-    pub pages: [u64; 5],
+    pub pages: [u64; 6],
     /// Slots without anything, by kind.
     pub free: [u64; 3],
     /// Nodes of the ground layer whose rows are there.
@@ -124,6 +124,7 @@ impl GraphCheck<'_> {
         let role = match kind {
             HnswPageKind::Column => BlockRole::Column,
             HnswPageKind::Links => BlockRole::Links,
+            HnswPageKind::Residuals => BlockRole::Residuals,
             _ => BlockRole::Data,
         };
         if role != self.shape.layout.role(block) {
@@ -138,7 +139,8 @@ impl GraphCheck<'_> {
         match role {
             BlockRole::Column => self.read_values(block, page),
             BlockRole::Links => self.read_lists(block, page),
-            BlockRole::Data => {}
+            // A node without residual codes is measured by its vector.
+            BlockRole::Residuals | BlockRole::Data => {}
         }
         for slot in 0..self.shape.slots(kind) {
             if let Some(seen) = SlotView::of(self.shape, page, kind, slot) {

@@ -4,7 +4,7 @@
 //! with room (block 0, then the page) and for a new node on the ground (the page with its links, then its own). What is read without a lock is compared again under it
 //! before a list is replaced, so that no change of another process is lost.
 //!
-//! The order of writing is: the node on the ground with its own links, its filter values, the links
+//! The order of writing is: the node on the ground with its own links, its filter values and residual codes, the links
 //! back; the same for its nodes above; and last the entry. A crash in between leaves a node that
 //! few links lead to; its row was not committed.
 
@@ -18,6 +18,7 @@ use super::page::{
     RowId, SlotView,
 };
 use super::proximity::{Proximity, euclidean};
+use super::residuals::{ResidualCodes, set_residuals};
 use super::search_layer::{LayerSearch, SearchMemory, descend};
 use super::select::{LinkCandidate, select_first};
 use super::slots::{NewSlot, occupy, read_meta};
@@ -57,6 +58,8 @@ pub struct InsertItem {
     pub payload: Payload,
     /// The vector as a probe, where that is another form.
     pub probe: Option<Payload>,
+    /// What the payload has lost of the vector; `None` in an index without residual codes.
+    pub residuals: Option<ResidualCodes>,
     /// The values of the filter columns.
     pub values: ColumnValues,
 }
@@ -144,6 +147,9 @@ fn add_nodes<S: StoreMut>(
         if at == 0 {
             ground = below;
             set_values(store, &meta.shape, ground, values)?;
+            if let Some(residuals) = &item.residuals {
+                set_residuals(store, &meta.shape, ground, &residuals.clone().of_row(row))?;
+            }
         }
         link_from_all(graph, neighbours, below, payload.bytes(), at)?;
         nodes.push(below);

@@ -1,14 +1,15 @@
 //! # layout: which page holds what?
 //!
 //! ```text
-//! block → values, links or slots          a slot → where its node has its links, and its values
+//! block → values, links, residual codes or slots          a slot → where its node has its links, and the rest
 //! ```
 //!
 //! The links of nodes on the ground do not lie with the vectors. They change whenever a node is
 //! inserted nearby, and vectors never do: so an insert changes few pages, and those that it changes
 //! hold the links of many nodes. Values to filter by lie apart from both, see [`columns`](super::columns).
 //!
-//! Pages come in groups: first those with links, then those with the slots of these nodes. With filter
+//! Pages come in groups: first those with links, then those with residual codes, if the index has them
+//! ([`residuals`](super::residuals)), and then those with the slots of these nodes. With filter
 //! columns so many groups as fit follow a page with their values. What lies where follows from numbers
 //! alone, so no page has to say it.
 //!
@@ -33,6 +34,8 @@ pub enum BlockRole {
     Column,
     /// Links of the nodes on the pages that follow.
     Links,
+    /// Residual codes of the nodes on the pages that follow.
+    Residuals,
     /// Slots.
     Data,
 }
@@ -46,6 +49,8 @@ pub struct PageCapacity {
     pub lists: u32,
     /// Rows whose filter values fit on a column page; `None` without filter columns.
     pub values: Option<u32>,
+    /// Entries of residual codes; `None` in an index without them.
+    pub residuals: Option<u32>,
 }
 
 /// The order of the pages after block 0.
@@ -53,8 +58,11 @@ pub struct PageCapacity {
 pub struct PageLayout {
     slots: u32,
     lists: u32,
-    /// Pages of a group with links, and with slots.
+    /// Entries of a page with residual codes; 0 without them.
+    residuals: u32,
+    /// Pages of a group with links, with residual codes, and with slots.
     link_pages: u32,
+    residual_pages: u32,
     data_pages: u32,
     /// Groups that follow a column page; 0 without filter columns.
     covered: u32,
@@ -75,15 +83,15 @@ impl PageLayout {
     /// room for their filter values.
     #[must_use]
     pub fn new(capacity: PageCapacity) -> PageLayout {
-        let PageCapacity { lists, values, .. } = capacity;
+        let PageCapacity { lists, values, residuals, .. } = capacity;
         let slots = values.map_or(capacity.slots, |values| capacity.slots.min(values));
         let most = values.map_or(MOST_DATA_PAGES, |values| (values / slots).min(MOST_DATA_PAGES));
         // Pages with links are those of one group, and a column page has the values of whole groups.
         let used = |pages: &u32| {
             let nodes = pages * slots;
-            let links = f64::from(nodes) / f64::from(nodes.next_multiple_of(lists));
+            let filled = |a_page: u32| f64::from(nodes) / f64::from(nodes.next_multiple_of(a_page));
             let covered = |values| f64::from(values - values % nodes) / f64::from(values);
-            links * values.map_or(1.0, covered)
+            filled(lists) * residuals.map_or(1.0, filled) * values.map_or(1.0, covered)
         };
         let data_pages = (1..=most)
             .find(|pages| used(pages) >= WELL_USED)
@@ -94,11 +102,26 @@ impl PageLayout {
             .unwrap_or(1);
         let link_pages = (data_pages * slots).div_ceil(lists);
         let covered = values.map_or(0, |values| values / (data_pages * slots));
-        PageLayout { slots, lists, link_pages, data_pages, covered, apart: PagesApart::default() }
+        let residual_pages = residuals.map_or(0, |it| (data_pages * slots).div_ceil(it));
+        PageLayout {
+            slots,
+            lists,
+            residuals: residuals.unwrap_or(0),
+            link_pages,
+            residual_pages,
+            data_pages,
+            covered,
+            apart: PagesApart::default(),
+        }
+    }
+
+    /// Pages of a group before those with slots.
+    fn before_data(&self) -> u32 {
+        self.link_pages + self.residual_pages
     }
 
     fn group(&self) -> u32 {
-        self.link_pages + self.data_pages
+        self.before_data() + self.data_pages
     }
 
     /// Pages from one column page to the next; those of a group without filter columns.
@@ -151,6 +174,7 @@ impl PageLayout {
         match self.within(counted) {
             None => BlockRole::Column,
             Some((_, page)) if page < self.link_pages => BlockRole::Links,
+            Some((_, page)) if page < self.before_data() => BlockRole::Residuals,
             Some(_) => BlockRole::Data,
         }
     }
@@ -161,7 +185,7 @@ impl PageLayout {
         let covered = self.covered.max(1);
         let (group, page) = (rank / self.data_pages, rank % self.data_pages);
         let before = group / covered * self.stretch() + group % covered * self.group();
-        self.block(1 + before + self.covered.min(1) + self.link_pages + page)
+        self.block(1 + before + self.covered.min(1) + self.before_data() + page)
     }
 
     /// About how many pages with slots of groups there are among so many blocks.
@@ -175,24 +199,41 @@ impl PageLayout {
     /// such node.
     #[must_use]
     pub fn links(&self, node: NodePlace) -> Option<NodePlace> {
-        let counted = self.counted(node.block)?;
-        let (_, page) = self.within(counted)?;
-        let data_page = page.checked_sub(self.link_pages)?;
-        let at = data_page * self.slots + node.slot;
-        (node.slot < self.slots).then(|| NodePlace {
-            block: self.block(counted - page + at / self.lists),
-            slot: at % self.lists,
-        })
+        let (first, at) = self.of_group(node)?;
+        Some(NodePlace { block: self.block(first + at / self.lists), slot: at % self.lists })
     }
 
-    /// Which nodes have their links on a page, counted over all slots of the ground in the order of their pages.
+    /// Where the residual codes of a node on the ground lie: the page, and which of its entries. `None` where there can
+    /// be no such node, and in an index without residual codes.
     #[must_use]
-    pub fn nodes_of_link_page(&self, block: u32) -> Range<usize> {
+    pub fn residuals(&self, node: NodePlace) -> Option<NodePlace> {
+        let (first, at) = self.of_group(node).filter(|_| self.residuals > 0)?;
+        let block = self.block(first + self.link_pages + at / self.residuals);
+        Some(NodePlace { block, slot: at % self.residuals })
+    }
+
+    /// The first page of a node's group, as pages are counted, and which of the group's nodes it is.
+    fn of_group(&self, node: NodePlace) -> Option<(u32, u32)> {
+        let counted = self.counted(node.block)?;
+        let (_, page) = self.within(counted)?;
+        let data_page = page.checked_sub(self.before_data())?;
+        let at = data_page * self.slots + node.slot;
+        (node.slot < self.slots).then_some((counted - page, at))
+    }
+
+    /// Which nodes have their links or their residual codes on a page, counted over all slots of the ground in the order of
+    /// their pages.
+    #[must_use]
+    pub fn nodes_beyond(&self, block: u32) -> Range<usize> {
         let Some(counted) = self.counted(block) else { return 0..0 };
         let Some((group, page)) = self.within(counted) else { return 0..0 };
         let groups = (counted - 1) / self.stretch() * self.covered.max(1) + group;
         let of_group = self.data_pages * self.slots;
-        let (first, end) = (page * self.lists, (page + 1) * self.lists);
+        let (page, a_page) = match page.checked_sub(self.link_pages) {
+            None => (page, self.lists),
+            Some(page) => (page, self.residuals),
+        };
+        let (first, end) = (page * a_page, (page + 1) * a_page);
         let before = groups as usize * of_group as usize;
         before + first.min(of_group) as usize..before + end.min(of_group) as usize
     }
@@ -202,7 +243,7 @@ impl PageLayout {
     pub fn values(&self, node: NodePlace) -> Option<NodePlace> {
         let counted = self.counted(node.block).filter(|_| self.covered > 0)?;
         let (group, page) = self.within(counted)?;
-        let data_page = group * self.data_pages + page.checked_sub(self.link_pages)?;
+        let data_page = group * self.data_pages + page.checked_sub(self.before_data())?;
         let block = self.block(counted - (counted - 1) % self.stretch());
         Some(NodePlace { block, slot: data_page * self.slots + node.slot })
     }
@@ -228,7 +269,7 @@ impl PageLayout {
         let first = self.counted(column_block).unwrap_or(1) + 1;
         (0..self.covered * self.data_pages).map(move |rank| {
             let (group, page) = (rank / layout.data_pages, rank % layout.data_pages);
-            layout.block(first + group * layout.group() + layout.link_pages + page)
+            layout.block(first + group * layout.group() + layout.before_data() + page)
         })
     }
 
@@ -258,15 +299,17 @@ mod tests {
             slots in 1u32..300,
             lists in 1u32..600,
             values in prop::option::of(1u32..4000),
+            residuals in prop::option::of(1u32..400),
             (first, count) in (1u32..300, 0u32..80),
         ) {
             let apart = PagesApart { first, count };
-            let layout = PageLayout::new(PageCapacity { slots, lists, values });
+            let layout = PageLayout::new(PageCapacity { slots, lists, values, residuals });
             let layout = layout.with_apart(apart).unwrap();
             let is_apart = |block: u32| (first..first + count).contains(&block);
             let slots = layout.slots();
             prop_assert!(slots > 0 && layout.entries() <= values.unwrap_or(0) as usize);
             let (mut links, mut entries, mut rank) = (HashMap::new(), HashMap::new(), 0u32);
+            let mut codes = HashMap::new();
             for block in 1..400 {
                 if layout.role(block) != BlockRole::Data || is_apart(block) {
                     prop_assert!(!is_apart(block) || layout.role(block) == BlockRole::Data);
@@ -281,9 +324,19 @@ mod tests {
                     prop_assert_eq!(layout.role(at.block), BlockRole::Links);
                     prop_assert_eq!(links.insert(at, node), None);
                     let number = rank as usize * slots as usize + slot as usize;
-                    let of_page = layout.nodes_of_link_page(at.block);
+                    let of_page = layout.nodes_beyond(at.block);
                     prop_assert_eq!(of_page.start + at.slot as usize, number);
                     prop_assert!(of_page.contains(&number));
+                    let of_codes = layout.residuals(node);
+                    prop_assert_eq!(of_codes.is_some(), residuals.is_some());
+                    if let (Some(at), Some(most)) = (of_codes, residuals) {
+                        prop_assert!(at.block < block && at.slot < most);
+                        prop_assert_eq!(layout.role(at.block), BlockRole::Residuals);
+                        prop_assert_eq!(codes.insert(at, node), None);
+                        let of_page = layout.nodes_beyond(at.block);
+                        prop_assert_eq!(of_page.start + at.slot as usize, number);
+                        prop_assert!(of_page.contains(&number));
+                    }
                     let Some(at) = layout.values(node) else { prop_assert!(values.is_none()); continue };
                     prop_assert_eq!(layout.role(at.block), BlockRole::Column);
                     prop_assert!((at.slot as usize) < layout.entries());
@@ -302,7 +355,12 @@ mod tests {
     #[test]
     fn column_pages_are_full() {
         for (slots, values) in [(19, 460), (19, 900), (12, 460), (10, 4000), (5, 230)] {
-            let layout = PageLayout::new(PageCapacity { slots, lists: 63, values: Some(values) });
+            let layout = PageLayout::new(PageCapacity {
+                slots,
+                lists: 63,
+                values: Some(values),
+                residuals: None,
+            });
             let links = f64::from(layout.data_pages * slots) / f64::from(layout.link_pages * 63);
             let entries = layout.entries() as f64 / f64::from(values);
             assert!(links >= 0.88 && entries >= 0.88, "{slots}, {values}: {links}, {entries}");
@@ -312,7 +370,8 @@ mod tests {
     #[test]
     fn pages_with_links_are_full() {
         for slots in 1..300 {
-            let layout = PageLayout::new(PageCapacity { slots, lists: 63, values: None });
+            let layout =
+                PageLayout::new(PageCapacity { slots, lists: 63, values: None, residuals: None });
             let used = f64::from(layout.data_pages * slots) / f64::from(layout.link_pages * 63);
             assert!(used >= WELL_USED, "{slots}: {used}");
         }

@@ -10,6 +10,7 @@
 //! PostgreSQL, so all of it runs in memory as well.
 
 pub mod binary;
+pub mod bounds;
 pub mod rotation;
 pub mod space;
 
@@ -17,6 +18,7 @@ pub mod columns;
 pub mod layout;
 pub mod node_set;
 pub mod page;
+pub mod residuals;
 pub mod shape;
 pub mod slots;
 
@@ -39,6 +41,7 @@ pub mod insert;
 pub mod nearest;
 pub mod scan;
 pub mod scan_options;
+pub mod scan_query;
 pub mod vacuum;
 pub mod walk_or_sweep;
 

@@ -97,7 +97,8 @@ mod tests {
             let payload = space.encode(Elements::Numbers(&[f32::from(number)])).unwrap().unwrap();
             let (row, values) =
                 (RowId { block: 0, line: number + 1 }, ColumnValues::new(&shape, &[]));
-            builder.add(&InsertItem { row, payload, probe: None, values }, 1, &mut Heap).unwrap();
+            let item = InsertItem { row, payload, probe: None, residuals: None, values };
+            builder.add(&item, 1, &mut Heap).unwrap();
         }
         builder.complete(&mut Heap).unwrap();
         builder.raise_entry(EntryPoint { node: 0, layer: 1 });

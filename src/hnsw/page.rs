@@ -4,6 +4,7 @@
 //! Nothing here believes a page: what does not fit is a typed error or `None`.
 
 use super::layout::PagesApart;
+use super::residuals::can_have as can_have_residuals;
 use super::space::{DistanceMetric, Space, Storage};
 use crate::error::{Error, ErrorKind, Result};
 pub use crate::pages::RowId;
@@ -21,6 +22,8 @@ const VERSION: u16 = 3;
 /// Where block 0 names the first pages with room, and where what it says ends.
 const WITH_ROOM: usize = HEADER_BYTES + 24;
 const META_END: usize = HEADER_BYTES + 52;
+/// Bits of a residual code.
+const RESIDUAL_BITS: u8 = 4;
 /// In the slot of a node on the ground, so that a look at the slot tells that it is one.
 const GROUND_NODE: u8 = 0x67;
 
@@ -91,6 +94,11 @@ impl HnswMeta {
         let column = VectorColumn::from_number(page[at(21)])
             .ok_or_else(|| corrupt(0, "unknown type of column"))?;
         let mut shape = IndexShape::new(space, degree, filters).map_err(no_shape)?;
+        match page[at(43)] {
+            0 => {}
+            RESIDUAL_BITS if can_have_residuals(&space) => shape = shape.with_residuals(),
+            _ => return Err(corrupt(0, "residual codes that no index has")),
+        }
         let apart = PagesApart { first: get_u32(page, at(44)), count: get_u32(page, at(48)) };
         shape.layout =
             shape.layout.with_apart(apart).ok_or_else(|| corrupt(0, "pages in no place"))?;
@@ -115,6 +123,7 @@ impl HnswMeta {
         }
         let widths = self.shape.filters.widths().enumerate();
         widths.for_each(|(column, width)| page[at(36 + column)] = width as u8);
+        page[at(43)] = if self.shape.has_residuals { RESIDUAL_BITS } else { 0 };
         let PagesApart { first, count } = self.shape.layout.apart();
         put_u32(page, at(44), first);
         put_u32(page, at(48), count);

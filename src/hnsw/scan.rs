@@ -25,14 +25,17 @@
 
 use std::collections::HashSet;
 
+use super::bounds::ValueBounds;
 use super::columns::{self, ColumnCondition};
 use super::graph::{Filtered, Graph, Neighbor, PageGraph, share_around};
 use super::insert::{any_live_node, expect_probe};
 use super::layout::BlockRole;
 use super::nearest::{NearCandidate, Nearest, compare, sort};
 use super::node_set::NodeSet;
-use super::page::{HnswMeta, HnswPageKind, NodeState, RowId, SlotView};
+use super::page::{HnswMeta, HnswPageKind, NONE, NodeState, RowId, SlotView};
+use super::residuals::{self, ResidualProbe};
 use super::scan_options::ScanOptions;
+pub use super::scan_query::{Nearness, Probe, ScanEffort, ScanQuery, ScannedRow};
 use super::search_layer::{LayerSearch, descend};
 use super::slots::read_meta;
 use super::space::Payload;
@@ -40,55 +43,6 @@ use super::visited::Visited;
 use super::walk_or_sweep::{KeptRows, WalkOrSweep};
 use crate::error::Result;
 use crate::pages::{HEADER_BYTES, PAGE_SIZE, Store};
-
-/// What a scan has cost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ScanEffort {
-    /// Nodes whose neighbours were looked at.
-    pub nodes: u64,
-    /// Distances to what the index holds.
-    pub distances: u64,
-    /// Rows given, of which the executor computes the operator's own value.
-    pub rows: u64,
-}
-
-impl ScanEffort {
-    /// Adds the effort of another scan.
-    pub fn add(&mut self, other: ScanEffort) {
-        self.nodes += other.nodes;
-        self.distances += other.distances;
-        self.rows += other.rows;
-    }
-}
-
-/// How near a row is.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Nearness {
-    /// The operator's value is not below this.
-    Bound(f64),
-    /// The operator gives NaN.
-    Undirected,
-    /// The vector is NULL.
-    Null,
-}
-
-/// What a scan looks for, and where.
-#[derive(Clone, Debug)]
-pub struct ScanQuery {
-    /// The probe that rows should be near to.
-    pub probe: Probe,
-    /// What the rows must meet, all of it.
-    pub conditions: Vec<ColumnCondition>,
-}
-
-/// What should be near.
-#[derive(Clone, Debug)]
-pub enum Probe {
-    /// What is near this.
-    Vector(Payload),
-    /// Anything: the probe is NULL, or has no direction, and no row is nearer than another.
-    Anything(Nearness),
-}
 
 /// Rows that are put in order at once at first, where a sweep has found many.
 const FIRST_SORTED: usize = 64;
@@ -128,7 +82,7 @@ pub struct Scan {
     visited: Visited,
     ef: usize,
     /// What is to be given next, the last first.
-    ready: Vec<(Nearness, RowId)>,
+    ready: Vec<ScannedRow>,
     /// Rows that the walk gave.
     given: HashSet<RowId>,
     highest_given: f64,
@@ -136,8 +90,8 @@ pub struct Scan {
     swept: Vec<NearCandidate>,
     /// Distances that sweeps have computed.
     distances: u64,
-    /// Rows that were given.
-    rows: u64,
+    /// What tells more of a row than its bound, in an index with residual codes.
+    closer: Option<ResidualProbe>,
     /// What the caller has kept of them.
     kept: KeptRows,
 }
@@ -174,7 +128,7 @@ impl Scan {
             highest_given: f64::NEG_INFINITY,
             swept: Vec::new(),
             distances: 0,
-            rows: 0,
+            closer: None,
             kept: KeptRows::expected(options.share_kept),
         })
     }
@@ -200,14 +154,33 @@ impl Scan {
     #[must_use]
     pub fn effort(&self) -> ScanEffort {
         let (nodes, distances) = self.walk.effort();
-        ScanEffort { nodes, distances: distances + self.distances, rows: self.rows }
+        ScanEffort { nodes, distances: distances + self.distances }
+    }
+
+    /// Has [`Scan::bounds`] tell more, in an index with residual codes.
+    pub fn look_closer(&mut self, probe: ResidualProbe) {
+        self.closer = self.meta.shape.has_residuals.then_some(probe);
+    }
+
+    /// What the operator's value for a row is between; `None` where no more is known than the row's bound, also since its
+    /// node is gone.
+    pub fn bounds<S: Store>(&self, store: &S, found: &ScannedRow) -> Result<Option<ValueBounds>> {
+        let (Some(probe), shape) = (&self.closer, &self.meta.shape) else { return Ok(None) };
+        if found.node == NONE {
+            return Ok(None);
+        }
+        let entry = residuals::entry_of(store, shape, shape.place(found.node), found.row)?;
+        let Some(entry) = entry else { return Ok(None) };
+        let bounds = PageGraph::new(store, shape).with_node(found.node, 0, |slot| {
+            (slot.row() == found.row).then(|| probe.bounds(slot.payload(), entry.bytes()))
+        })?;
+        Ok(bounds.flatten().filter(|it| it.lower.is_finite() && it.upper.is_finite()))
     }
 
     /// The next row in order, with its distance; `None` after the last.
-    pub fn next<S: Store>(&mut self, store: &S) -> Result<Option<(Nearness, RowId)>> {
+    pub fn next<S: Store>(&mut self, store: &S) -> Result<Option<ScannedRow>> {
         loop {
             if let Some(next) = self.ready.pop() {
-                self.rows += 1;
                 return Ok(Some(next));
             }
             match self.stage {
@@ -222,11 +195,10 @@ impl Scan {
     }
 
     /// All rows that the next stage gives, nearest first; none at the end.
-    pub fn batch<S: Store>(&mut self, store: &S) -> Result<Vec<(Nearness, RowId)>> {
+    pub fn batch<S: Store>(&mut self, store: &S) -> Result<Vec<ScannedRow>> {
         let Some(first) = self.next(store)? else { return Ok(Vec::new()) };
         let mut batch = vec![first];
         batch.extend(std::mem::take(&mut self.ready).into_iter().rev());
-        self.rows += batch.len() as u64 - 1;
         Ok(batch)
     }
 
@@ -332,21 +304,23 @@ impl Scan {
     fn give(&mut self, nearest: Vec<Neighbor>, most: usize) {
         let Probe::Vector(probe) = &self.probe else { return };
         let (space, of_probe) = (&self.meta.shape.space, self.meta.shape.space.fit(probe.bytes()));
-        let mut rows: Vec<NearCandidate> = nearest
+        let bound = |it: &Neighbor| space.lower_bound(of_probe, it.fit, it.distance);
+        let mut rows: Vec<(NearCandidate, u32)> = nearest
             .into_iter()
             .take(most)
             .filter(|found| !self.given.contains(&found.row))
-            .map(|found| (space.lower_bound(of_probe, found.fit, found.distance), found.row))
+            .map(|found| ((bound(&found), found.row), found.node))
             .collect();
-        sort(&mut rows);
-        if let Some((bound, _)) = rows.last() {
+        rows.sort_unstable_by(|(a, _), (b, _)| compare(a, b));
+        if let Some(((bound, _), _)) = rows.last() {
             self.highest_given = bound.max(self.highest_given);
         }
         if self.options.is_iterative {
-            self.given.extend(rows.iter().map(|(_, row)| *row));
+            self.given.extend(rows.iter().map(|((_, row), _)| *row));
         }
-        self.ready =
-            rows.into_iter().rev().map(|(bound, row)| (Nearness::Bound(bound), row)).collect();
+        let scanned =
+            |((bound, row), node)| ScannedRow { nearness: Nearness::Bound(bound), row, node };
+        self.ready = rows.into_iter().rev().map(scanned).collect();
     }
 
     /// Reads the ground layer, and makes ready what comes after `after`, as much as memory
@@ -397,7 +371,8 @@ impl Scan {
             Probe::Vector(_) => Nearness::Bound(bound),
             Probe::Anything(nearness) => nearness,
         };
-        self.ready = rows.into_iter().rev().map(|(bound, row)| (nearness(bound), row)).collect();
+        let scanned = |(bound, row)| ScannedRow { nearness: nearness(bound), row, node: NONE };
+        self.ready = rows.into_iter().rev().map(scanned).collect();
     }
 
     fn measure(&self, page: &crate::pages::Page, kept: &mut Nearest) {
@@ -491,7 +466,7 @@ impl Scan {
             slots
                 .filter_map(|slot| SlotView::of(&shape, page, HnswPageKind::Loose, slot))
                 .filter(|slot| slot.state() == state)
-                .map(|slot| (nearness, slot.row()))
+                .map(|slot| ScannedRow { nearness, row: slot.row(), node: NONE })
                 .collect()
         })?;
         self.stage = ScanStage::Loose { block: block + 1, state };

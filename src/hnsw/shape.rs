@@ -7,6 +7,7 @@
 use std::ops::Range;
 
 use super::layout::{PageCapacity, PageLayout};
+use super::residuals;
 use super::space::Space;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pages::{HEADER_BYTES, PAGE_SIZE, ROOM, TRAILER_BYTES};
@@ -39,16 +40,19 @@ pub enum HnswPageKind {
     Column = 3,
     /// Links of the nodes of layer 0 on the pages that follow.
     Links = 4,
+    /// Residual codes of the nodes of layer 0 on the pages that follow.
+    Residuals = 5,
 }
 
 impl HnswPageKind {
     /// All of them, in the order of their numbers.
-    pub const ALL: [HnswPageKind; 5] = [
+    pub const ALL: [HnswPageKind; 6] = [
         HnswPageKind::Ground,
         HnswPageKind::Upper,
         HnswPageKind::Loose,
         HnswPageKind::Column,
         HnswPageKind::Links,
+        HnswPageKind::Residuals,
     ];
     /// The kinds whose pages hold slots.
     pub const WITH_SLOTS: [HnswPageKind; 3] =
@@ -149,6 +153,12 @@ impl Filters {
     pub fn bytes(&self) -> usize {
         1 + self.widths().sum::<usize>()
     }
+
+    /// Rows whose flags and values fit on a page; `None` without columns.
+    fn most_on_a_page(&self) -> Option<u32> {
+        let room = (ROOM - MOST_FILTERS * WIDEST) / self.bytes();
+        (*self != Filters::default()).then_some(room as u32)
+    }
 }
 
 /// The shape of an index: what follows from its columns and options.
@@ -160,6 +170,8 @@ pub struct IndexShape {
     pub degree: Degree,
     /// The columns beside the vector, by which a scan filters.
     pub filters: Filters,
+    /// Whether there are residual codes beside the vectors.
+    pub has_residuals: bool,
     pub(super) payload: usize,
     /// Which page holds what.
     pub layout: PageLayout,
@@ -206,12 +218,27 @@ impl IndexShape {
         let layout = PageLayout::new(PageCapacity {
             slots: (ROOM / ground) as u32,
             lists: ((PAGE_SIZE - TRAILER_BYTES - LISTS_START) / list_bytes(degree, 0)) as u32,
-            values: (filters != Filters::default())
-                .then(|| ((ROOM - MOST_FILTERS * WIDEST) / filters.bytes()) as u32),
+            values: filters.most_on_a_page(),
+            residuals: None,
         });
         let most = layout.slots().max((ROOM / upper) as u32);
         let slot_bits = most.next_power_of_two().trailing_zeros();
-        Ok(IndexShape { space, degree, filters, payload, layout, slot_bits })
+        Ok(IndexShape { space, degree, filters, has_residuals: false, payload, layout, slot_bits })
+    }
+
+    /// The shape of an index with residual codes beside the vectors, where these can have them.
+    #[must_use]
+    pub fn with_residuals(self) -> IndexShape {
+        if !residuals::can_have(&self.space) {
+            return self;
+        }
+        let layout = PageLayout::new(PageCapacity {
+            slots: self.layout.slots(),
+            lists: self.layout.lists(),
+            values: self.filters.most_on_a_page(),
+            residuals: Some((ROOM / residuals::entry_bytes(&self.space)) as u32),
+        });
+        IndexShape { has_residuals: true, layout, ..self }
     }
 
     /// The shape of the graph from which an index of this shape is made. It is in memory, so what
@@ -243,6 +270,12 @@ impl IndexShape {
         self.payload
     }
 
+    /// Bytes of a vector's residual codes; 0 in an index without them.
+    #[must_use]
+    pub fn residual_bytes(&self) -> usize {
+        if self.has_residuals { residuals::entry_bytes(&self.space) } else { 0 }
+    }
+
     /// Bytes of a slot.
     #[must_use]
     pub fn slot_bytes(&self, kind: HnswPageKind) -> usize {
@@ -250,7 +283,7 @@ impl IndexShape {
             HnswPageKind::Ground => GROUND_HEADER + self.payload,
             HnswPageKind::Upper => UPPER_HEADER + self.payload + list_bytes(self.degree, 1),
             HnswPageKind::Loose => LOOSE_BYTES,
-            HnswPageKind::Column | HnswPageKind::Links => ROOM,
+            HnswPageKind::Column | HnswPageKind::Links | HnswPageKind::Residuals => ROOM,
         }
     }
 
@@ -258,7 +291,7 @@ impl IndexShape {
     #[must_use]
     pub fn slots(&self, kind: HnswPageKind) -> u32 {
         match kind {
-            HnswPageKind::Column | HnswPageKind::Links => 0,
+            HnswPageKind::Column | HnswPageKind::Links | HnswPageKind::Residuals => 0,
             HnswPageKind::Ground => self.layout.slots(),
             _ => (ROOM / self.slot_bytes(kind)) as u32,
         }

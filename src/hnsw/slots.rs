@@ -130,6 +130,7 @@ fn occupy_new<S: StoreMut>(
                 match shape.layout.role(block) {
                     BlockRole::Column => HnswPageKind::Column,
                     BlockRole::Links => HnswPageKind::Links,
+                    BlockRole::Residuals => HnswPageKind::Residuals,
                     BlockRole::Data => kind,
                 },
             );

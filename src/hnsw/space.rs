@@ -128,10 +128,10 @@ const FLOAT_HEADER: usize = 8;
 const SQ8_HEADER: usize = 20;
 
 /// A unit in the last place of f32, relative, with room for how operators sum.
-const EPSILON: f64 = 1.2e-7;
+pub(super) const EPSILON: f64 = 1.2e-7;
 
 /// Where the operator's sum of products, in single precision, may become infinite.
-const OVERFLOW: f64 = 1e38;
+pub(super) const OVERFLOW: f64 = 1e38;
 
 /// How well a payload fits the vector that it stands for.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -255,7 +255,7 @@ impl Space {
     }
 
     /// The vector itself; under the cosine, of length 1.
-    fn directed<'a>(&self, numbers: &'a [f32]) -> Option<std::borrow::Cow<'a, [f32]>> {
+    pub(super) fn directed<'a>(&self, numbers: &'a [f32]) -> Option<std::borrow::Cow<'a, [f32]>> {
         if self.metric != DistanceMetric::Cosine {
             return Some(numbers.into());
         }
@@ -380,55 +380,6 @@ impl Space {
             _ => Fit { residual: number(payload, 0), norm: number(payload, 4) },
         }
     }
-
-    /// A value that the operator's, for two vectors that were encoded, is not below (unless
-    /// [`Space::is_estimate`]: then it is the estimate); `distance` is what [`Space::distance`]
-    /// gave for the payloads.
-    ///
-    /// The residuals bound what the forms lost: by the triangle inequality for L2 and L1, by
-    /// Cauchy and Schwarz for the dot product. A further allowance is for rounding, here and
-    /// in the operator, whose sums are in single precision.
-    #[must_use]
-    pub fn lower_bound(&self, a: Fit, b: Fit, distance: f32) -> f64 {
-        let distance = f64::from(distance);
-        match (self.storage, self.metric) {
-            (Storage::Bits, _) => return distance - 4.0 * EPSILON,
-            // No bound: what it comes to, as well as is known.
-            (Storage::Binary, DistanceMetric::L2) => return distance.max(0.0).sqrt(),
-            (Storage::Binary, _) => return distance,
-            _ => {}
-        }
-        let residual = |fit: Fit| f64::from(fit.residual);
-        let norm = |fit: Fit| f64::from(fit.norm);
-        let rounding = EPSILON * (f64::from(self.dimensions) + 16.0);
-        let underflow = f64::from(f32::MIN_POSITIVE) * 2.0 * f64::from(self.dimensions);
-        let bound = match self.metric {
-            DistanceMetric::L2 => {
-                let cancelled = match self.storage {
-                    Storage::Sq8 => 8.0 * EPSILON * (norm(a).powi(2) + norm(b).powi(2)),
-                    _ => 0.0,
-                };
-                let square = (distance * (1.0 - rounding) - cancelled - underflow).max(0.0);
-                (square.sqrt() - residual(a) - residual(b)) * (1.0 - rounding)
-            }
-            DistanceMetric::L1 => {
-                (distance * (1.0 - rounding) - residual(a) - residual(b)) * (1.0 - rounding)
-            }
-            _ => {
-                let whole = norm(a) + residual(a);
-                if whole * (norm(b) + residual(b)) > OVERFLOW {
-                    return f64::NEG_INFINITY;
-                }
-                let lost = residual(b) * whole + residual(a) * norm(b);
-                distance - lost - underflow - 2.0 * rounding * whole * (norm(b) + residual(b))
-            }
-        };
-        match (bound.is_finite(), self.metric) {
-            (false, _) => f64::NEG_INFINITY,
-            (true, DistanceMetric::L2 | DistanceMetric::L1) => bound.max(0.0),
-            (true, _) => bound,
-        }
-    }
 }
 
 /// Codes from -127 to 127 over the range of the vector's own elements.
@@ -479,7 +430,7 @@ pub(super) fn number(payload: &[u8], at: usize) -> f32 {
     f32::from_ne_bytes([payload[at], payload[at + 1], payload[at + 2], payload[at + 3]])
 }
 
-fn sum_of_codes(payload: &[u8]) -> i32 {
+pub(super) fn sum_of_codes(payload: &[u8]) -> i32 {
     i32::from_ne_bytes([payload[16], payload[17], payload[18], payload[19]])
 }
 
@@ -491,6 +442,6 @@ fn halves(payload: &[u8]) -> &[f16] {
     bytemuck::cast_slice(&payload[FLOAT_HEADER..])
 }
 
-fn codes(payload: &[u8]) -> &[i8] {
+pub(super) fn codes(payload: &[u8]) -> &[i8] {
     bytemuck::cast_slice(&payload[SQ8_HEADER..])
 }

@@ -23,6 +23,7 @@ use super::page::{
     self, Degree, Filters, HnswMeta, HnswPageKind, IndexShape, NodePlace, NodeState, RowId,
     SlotView, VectorColumn,
 };
+use super::residuals::{ResidualCodes, ResidualProbe};
 use super::scan::{Nearness, Probe, Scan, ScanQuery};
 use super::scan_options::ScanOptions;
 use super::search_layer::SearchMemory;
@@ -78,10 +79,13 @@ fn item(shape: &IndexShape, number: usize, vector: &[f32]) -> InsertItem {
     let remainder = (!number.is_multiple_of(7)).then_some(number as i128 % 3);
     let values = [Some(number as i128), remainder];
     let probe = shape.space.probe(Elements::Numbers(vector)).unwrap();
+    let payload = encode(shape, vector);
+    let residuals = ResidualCodes::of(&shape.space, Elements::Numbers(vector), &payload);
     InsertItem {
         row: row(number),
-        payload: encode(shape, vector),
+        payload,
         probe,
+        residuals: residuals.filter(|_| shape.has_residuals),
         values: ColumnValues::new(shape, &values[..shape.filters.widths().count()]),
     }
 }
@@ -168,7 +172,7 @@ fn filtered_scan(
 ) -> impl Iterator<Item = (Nearness, RowId)> {
     let query = ScanQuery { probe: Probe::Vector(probe), conditions: conditions.to_vec() };
     let mut scan = Scan::begin(store, query, options, Visited::default()).unwrap();
-    std::iter::from_fn(move || scan.next(store).unwrap())
+    std::iter::from_fn(move || scan.next(store).unwrap()).map(|it| (it.nearness, it.row))
 }
 
 /// The part of the true `k` nearest that the index finds, as the executor would sort them.

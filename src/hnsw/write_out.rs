@@ -19,6 +19,7 @@ use super::page::{
     SlotMut, VectorColumn,
 };
 use super::pause::{Pause, TURN};
+use super::residuals;
 use crate::error::Result;
 use crate::pages::PAGE_SIZE;
 use crate::pages::Page;
@@ -190,6 +191,7 @@ pub fn write_out<M: ChunkMemory>(
             match shape.layout.role(block) {
                 BlockRole::Column => sink(&column_page(&order, block))?,
                 BlockRole::Links => sink(&link_page(&order, block))?,
+                BlockRole::Residuals => sink(&residual_page(&order, block))?,
                 BlockRole::Data => break,
             }
             block += 1;
@@ -221,10 +223,25 @@ fn link_page<M: ChunkMemory>(order: &NodeOrder<'_, M>, block: u32) -> Page {
     let shape = &order.shape;
     let mut page = [0; PAGE_SIZE];
     page::initialise(&mut page, HnswPageKind::Links);
-    let of_page = shape.layout.nodes_of_link_page(block);
+    let of_page = shape.layout.nodes_beyond(block);
     let nodes = order.ground.iter().skip(of_page.start).take(of_page.len());
     for (list, node) in (0..).zip(nodes) {
         page::put_links(shape, &mut page, list, &order.links(*node, 0));
+    }
+    page
+}
+
+/// The residual codes of nodes on the pages that will follow `block`.
+fn residual_page<M: ChunkMemory>(order: &NodeOrder<'_, M>, block: u32) -> Page {
+    let shape = &order.shape;
+    let mut page = [0; PAGE_SIZE];
+    page::initialise(&mut page, HnswPageKind::Residuals);
+    let of_page = shape.layout.nodes_beyond(block);
+    let nodes = order.ground.iter().skip(of_page.start).take(of_page.len());
+    for (place, node) in (0..).zip(nodes) {
+        if let Some(entry) = order.builder.residuals(*node) {
+            residuals::put(shape, &mut page, place, &entry.of_row(order.builder.row(*node)));
+        }
     }
     page
 }

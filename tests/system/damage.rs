@@ -145,7 +145,7 @@ fn damage(method: &'static Method, seed: u64) {
     let Some(mut cluster) = Cluster::start(&settings) else { return };
     let mut client = cluster.connect();
     client.batch_execute(SETUP).unwrap();
-    let storages = ["sq8", "float32", "float16", "binary"];
+    let storages = ["sq8, residuals = on", "float32", "float16", "binary"];
     for trial in 0..TRIALS {
         let make = method.make.replace("{storage}", storages[trial % storages.len()]);
         client

@@ -27,7 +27,7 @@ fn first_rows(
     let options = ScanOptions { ef_search: EF, ..OPTIONS };
     let mut scan = Scan::begin(store, query, options, Visited::default()).unwrap();
     let found = (0..count).map_while(|_| scan.next(store).unwrap());
-    let found = found.map(|(_, row)| number(row)).collect();
+    let found = found.map(|it| number(it.row)).collect();
     (found, scan.effort().distances)
 }
 

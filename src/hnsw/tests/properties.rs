@@ -1,6 +1,8 @@
 //! Properties for any vectors and any pages: bounds hold, damage harms nobody.
 
 use super::*;
+use crate::hnsw::bounds::ValueBounds;
+use crate::hnsw::residuals;
 
 fn any_metric() -> impl Strategy<Value = (DistanceMetric, Storage)> {
     let metric = prop::sample::select(vec![
@@ -32,7 +34,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(4000))]
 
     #[test]
-    fn a_bound_is_never_above_the_operators_value(
+    fn the_operators_value_is_between_the_bounds(
         (metric, storage) in any_metric(),
         pairs in prop::collection::vec((-1000f32..1000.0, -1.0f32..1.0), 1..200),
         scale in prop::sample::select(vec![1e-37f32, 1e-21, 1e-12, 1e-3, 1.0, 1e6, 1e18, 1e35]),
@@ -47,13 +49,39 @@ proptest! {
         let encode = |vector: &[f32]| space.encode(Elements::Numbers(vector)).unwrap();
         if let (Some(x), Some(y)) = (encode(&a), encode(&b)) {
             let distance = space.distance(x.bytes(), y.bytes());
-            let bound = space.lower_bound(space.fit(x.bytes()), space.fit(y.bytes()), distance);
+            let fits = [&x, &y].map(|it| space.fit(it.bytes()));
+            let lower = space.lower_bound(fits[0], fits[1], distance);
+            let mut all = vec![ValueBounds { lower, upper: f64::INFINITY }];
+            if residuals::can_have(&space) {
+                let probe = ResidualProbe::of(&space, Elements::Numbers(&a), &x).unwrap();
+                let codes = ResidualCodes::of(&space, Elements::Numbers(&b), &y).unwrap();
+                all.push(probe.bounds(y.bytes(), codes.bytes()));
+            }
             for value in [exact(metric, &a, &b), as_operator(metric, &a, &b)] {
-                prop_assert!(bound <= value || value.is_nan(), "{} > {}", bound, value);
+                let is_between = |it: &ValueBounds| it.lower <= value && value <= it.upper;
+                prop_assert!(value.is_nan() || all.iter().all(is_between), "{:?}: {}", all, value);
             }
         }
     }
 
+}
+
+/// Reads a scan to its end, with the bounds of each row.
+fn read_all(
+    store: &RamStore,
+    query: ScanQuery,
+    options: ScanOptions,
+    closer: Option<ResidualProbe>,
+) -> Result<()> {
+    let mut scan = Scan::begin(store, query, options, Visited::default())?;
+    closer.into_iter().for_each(|probe| scan.look_closer(probe));
+    let mut rows = 0;
+    while let Some(found) = scan.next(store)? {
+        scan.bounds(store, &found)?;
+        rows += 1;
+        assert!(rows < 100_000);
+    }
+    Ok(())
 }
 
 proptest! {
@@ -64,8 +92,10 @@ proptest! {
     fn corrupt_pages_harm_nobody(
         damage in prop::collection::vec((0usize..40, 0usize..PAGE_SIZE, any::<u8>()), 1..400),
         noise in prop::option::of((1usize..40, any::<u64>())),
+        has_residuals in any::<bool>(),
     ) {
         let shape = filtered(shape(DistanceMetric::L2, Storage::Sq8, 8));
+        let shape = if has_residuals { shape.with_residuals() } else { shape };
         let store = inserted(shape, &vectors(100, 8));
         let blocks = store.blocks().unwrap() as usize;
         let spoil = |block: usize, change: &dyn Fn(&mut Page)| {
@@ -80,18 +110,13 @@ proptest! {
         }
         let new = item(&shape, 7, &[0.5; 8]);
         let condition = ColumnCondition { column: 1, ranges: vec![(1, 2)], takes_null: true };
+        let closer = ResidualProbe::of(&shape.space, Elements::Numbers(&[0.5; 8]), &new.payload);
         let probe = Probe::Vector(new.payload.clone());
+        let walked = ScanQuery { probe: probe.clone(), conditions: Vec::new() };
         let anything = ScanQuery { probe, conditions: vec![condition] };
         let outcomes = [
-            Scan::begin(&store, anything.clone(), OPTIONS, Visited::default())
-                .and_then(|mut scan| {
-                    let mut rows = 0;
-                    while scan.next(&store)?.is_some() {
-                        rows += 1;
-                        assert!(rows < 100_000);
-                    }
-                    Ok(())
-                }),
+            read_all(&store, anything.clone(), OPTIONS, closer.clone()),
+            read_all(&store, walked, ScanOptions { is_iterative: false, ..OPTIONS }, closer),
             insert(&store, &new, 1, &mut SearchMemory::default()),
             check(&store).map(drop),
             vacuum(&store, &mut Gone(|row: RowId| row.block.is_multiple_of(2))).map(drop),

@@ -37,7 +37,7 @@ fn bits(number: u64) -> [u8; 7] {
 fn bit_item(shape: &IndexShape, number: usize, value: u64) -> InsertItem {
     let payload = shape.space.encode(Elements::Bits(&bits(value))).unwrap().unwrap();
     let values = ColumnValues::new(shape, &[]);
-    InsertItem { row: row(number), payload, probe: None, values }
+    InsertItem { row: row(number), payload, probe: None, residuals: None, values }
 }
 
 /// The share of the 20 nearest of the living that scans find.

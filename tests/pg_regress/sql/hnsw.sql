@@ -583,6 +583,46 @@ SELECT count(*), count(DISTINCT id) FROM (SELECT id FROM later ORDER BY v <-> em
 RESET enable_seqscan;
 SELECT problems('later');
 
+-- Residual codes: the order is that of the operator, after inserts, and after slots were freed and taken again.
+CREATE TABLE coded (id integer, v vector(40), h halfvec(40)) WITH (autovacuum_enabled = off);
+INSERT INTO coded SELECT i, embedding(i, 40), embedding(i, 40)::halfvec FROM generate_series(1, 300) AS i;
+CREATE INDEX coded_l2 ON coded USING rag_hnsw (v vector_l2_ops, id) WITH (residuals = on);
+CREATE INDEX coded_ip ON coded USING rag_hnsw (v vector_ip_ops) WITH (residuals = on, storage = sq8);
+CREATE INDEX coded_cosine ON coded USING rag_hnsw (h halfvec_cosine_ops) WITH (residuals = on);
+CREATE FUNCTION coded_are_same() RETURNS SETOF text LANGUAGE sql AS $$
+SELECT same(format('SELECT id, %s AS distance FROM coded %s ORDER BY distance %s', distance, condition, "limit"))
+FROM unnest(ARRAY['v <-> embedding(1001, 40)', 'v <#> embedding(1001, 40)', 'h <=> embedding(1001, 40)::halfvec', 'v <-> embedding(0, 40)']) AS distance,
+     unnest(ARRAY['', 'WHERE id BETWEEN 50 AND 250']) AS condition, unnest(ARRAY['LIMIT 20', '']) AS "limit" $$;
+-- A sweep over all rows would not look at the codes.
+SET rag_hnsw.iterative_scan = off;
+SET rag_hnsw.ef_search = 1000;
+SELECT DISTINCT coded_are_same() ORDER BY 1;
+INSERT INTO coded SELECT i, embedding(i, 40), embedding(i, 40)::halfvec FROM generate_series(301, 400) AS i;
+DELETE FROM coded WHERE id % 3 = 0;
+SELECT DISTINCT coded_are_same() ORDER BY 1;
+VACUUM coded;
+INSERT INTO coded SELECT i, embedding(i, 40), embedding(i, 40)::halfvec FROM generate_series(400, 1, -1) AS i WHERE i % 3 = 0;
+SELECT DISTINCT coded_are_same() ORDER BY 1;
+SELECT problems('coded');
+RESET rag_hnsw.iterative_scan;
+RESET rag_hnsw.ef_search;
+SELECT indexrelid::regclass, residual_bytes > 0 FROM pg_index, rag_hnsw_stats(indexrelid) WHERE indrelid = 'coded'::regclass ORDER BY indexrelid::regclass::text;
+SELECT fails('CREATE INDEX ON coded USING rag_hnsw (v vector_l1_ops) WITH (residuals = on, storage = sq8)');
+SELECT fails(format('CREATE INDEX ON coded USING rag_hnsw (v vector_l2_ops) WITH (residuals = on, storage = %s)', storage))
+FROM unnest(ARRAY['float32', 'float16', 'binary']) AS storage;
+SELECT fails('CREATE INDEX ON coded USING rag_hnsw (v vector_l2_ops) WITH (residuals = many)');
+-- Where they are not asked for, vectors that are in TOAST have them.
+CREATE TABLE stored (plain vector(600), apart vector(600), short vector(499), half halfvec(1100));
+ALTER TABLE stored ALTER plain SET STORAGE PLAIN;
+CREATE INDEX stored_apart ON stored USING rag_hnsw (apart vector_l2_ops);
+CREATE INDEX stored_apart_off ON stored USING rag_hnsw (apart vector_l2_ops) WITH (residuals = off);
+CREATE INDEX stored_half ON stored USING rag_hnsw (half halfvec_l2_ops);
+CREATE INDEX stored_l1 ON stored USING rag_hnsw (apart vector_l1_ops) WITH (storage = sq8);
+CREATE INDEX stored_plain ON stored USING rag_hnsw (plain vector_l2_ops);
+CREATE INDEX stored_short ON stored USING rag_hnsw (short vector_l2_ops);
+INSERT INTO stored VALUES (embedding(1, 600), embedding(1, 600), embedding(1, 499), embedding(1, 1100)::halfvec);
+SELECT indexrelid::regclass, residual_bytes > 0 FROM pg_index, rag_hnsw_stats(indexrelid) WHERE indrelid = 'stored'::regclass ORDER BY indexrelid::regclass::text;
+
 -- Many dimensions.
 CREATE TABLE wide (id integer, v vector(2500)) WITH (autovacuum_enabled = off);
 INSERT INTO wide SELECT i, embedding(i, 2500) FROM generate_series(1, 40) AS i;

@@ -50,6 +50,10 @@ impl VectorTable {
             (_, "l1") => draw.one_of(&["auto", "float32", "float16", "sq8"]),
             _ => draw.one_of(&["auto", "float32", "float16", "sq8", "binary"]),
         };
+        let residuals = match (storage, metric) {
+            ("sq8", "l2" | "ip" | "cosine") => draw.one_of(&["on", "on", "off"]),
+            _ => "auto",
+        };
         let m = [2, 4, 8, 16, 16, 16][draw.below(6)];
         let columns = ["a", "c", "t", "f"].into_iter().filter(|_| draw.one_in(2)).collect();
         VectorTable {
@@ -58,7 +62,10 @@ impl VectorTable {
             numbers: draw.one_of(&["uniform", "lengths", "few"]),
             operator,
             class: format!("{kind}_{metric}_ops"),
-            options: format!("m = {m}, ef_construction = {}, storage = {storage}", 4 * m),
+            options: format!(
+                "m = {m}, ef_construction = {}, storage = {storage}, residuals = {residuals}",
+                4 * m
+            ),
             columns,
             m,
         }

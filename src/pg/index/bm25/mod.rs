@@ -21,8 +21,9 @@ pub mod value;
 
 use pgrx::pg_sys;
 
+pub use scan::amgettuple;
 #[cfg(feature = "pg18")]
-pub use scan::{amgettuple, figures};
+pub use scan::figures;
 
 use super::opened_index::OpenedIndex;
 use crate::bm25::{Bm25Settings, Statistics};

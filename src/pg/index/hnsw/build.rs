@@ -111,10 +111,36 @@ unsafe fn plan(index: pg_sys::Relation) -> Result<IndexPlan> {
         let storage = chosen.storage(metric, dimensions)?;
         let space = Space { metric, storage, dimensions };
         let filters = filter::widths(&filter::columns(index)?)?;
-        let shape = IndexShape::new(space, chosen.degree, filters)?;
+        let mut shape = IndexShape::new(space, chosen.degree, filters)?;
+        if chosen.has_residuals(&space, value_bytes(column, dimensions), may_toast(index))? {
+            shape = shape.with_residuals();
+        }
         let build_shape = shape.for_build();
         Ok(IndexPlan { column, shape, build_shape })
     }
+}
+
+/// Bytes of a vector in the table.
+fn value_bytes(column: VectorColumn, dimensions: u32) -> u32 {
+    match column {
+        VectorColumn::Vector => 8 + 4 * dimensions,
+        VectorColumn::HalfVector => 8 + 2 * dimensions,
+        VectorColumn::Bit => 8 + dimensions.div_ceil(8),
+    }
+}
+
+/// Whether PostgreSQL may move long values of the index's first column to TOAST.
+///
+/// # Safety
+///
+/// `index` is open.
+unsafe fn may_toast(index: pg_sys::Relation) -> bool {
+    // SAFETY: by this function's contract; an index has a column, with the storage of the table's.
+    let storage = unsafe {
+        let tuples = pgrx::PgTupleDesc::from_pg_unchecked((*index).rd_att);
+        tuples.get(0).map(|it| it.attstorage as u8)
+    };
+    storage.is_some_and(|it| matches!(it, b'e' | b'x'))
 }
 
 /// # Safety

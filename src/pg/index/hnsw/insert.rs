@@ -78,14 +78,17 @@ impl RowValues<'_> {
             if *self.nulls {
                 return Ok(Err(NodeState::Null));
             }
-            let payload = value::encode(*self.values, column, &shape.space)?;
-            let Some(payload) = payload else { return Ok(Err(NodeState::Undirected)) };
+            let encoded = value::encode(*self.values, column, shape)?;
+            let Some((payload, residuals)) = encoded else {
+                return Ok(Err(NodeState::Undirected));
+            };
             let probe = match shape.space.is_estimate() {
                 true => value::probe(*self.values, column, &shape.space)?,
                 false => None,
             };
             let values = filter::values(self.columns, self.values, self.nulls);
-            Ok(Ok(InsertItem { row, payload, probe, values: ColumnValues::new(shape, &values) }))
+            let values = ColumnValues::new(shape, &values);
+            Ok(Ok(InsertItem { row, payload, probe, residuals, values }))
         }
     }
 }

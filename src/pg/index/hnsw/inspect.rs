@@ -51,6 +51,7 @@ fn rag_hnsw_stats(
         name!(upper_bytes, i64),
         name!(loose_bytes, i64),
         name!(filter_bytes, i64),
+        name!(residual_bytes, i64),
         name!(build_memory, i64),
     ),
 > {
@@ -58,7 +59,7 @@ fn rag_hnsw_stats(
 }
 
 type Stats =
-    (i64, i64, i64, Vec<i64>, Vec<i64>, String, i32, i32, i32, i64, i64, i64, i64, i64, i64);
+    (i64, i64, i64, Vec<i64>, Vec<i64>, String, i32, i32, i32, i64, i64, i64, i64, i64, i64, i64);
 
 fn stats(index: pg_sys::Oid) -> Result<Stats> {
     let index = opened(index)?;
@@ -84,6 +85,7 @@ fn stats(index: pg_sys::Oid) -> Result<Stats> {
         bytes(HnswPageKind::Upper),
         bytes(HnswPageKind::Loose),
         bytes(HnswPageKind::Column),
+        bytes(HnswPageKind::Residuals),
         (live * bytes_of_a_node(&shape.for_build()) as u64) as i64,
     ))
 }

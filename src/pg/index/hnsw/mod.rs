@@ -24,7 +24,8 @@ pub use crate::hnsw::shape::MOST_FILTERS;
 pub use filter::can_filter_by;
 pub use insert::{pointer_of, row_of};
 pub use options::register as register_options;
+pub use scan::amgettuple;
 #[cfg(feature = "pg18")]
-pub use scan::{amgettuple, figures};
+pub use scan::figures;
 pub use scan_nodes::register as register_scan_nodes;
 pub use value::Detoasted;

@@ -1,4 +1,4 @@
-//! `WITH (m = ..., ef_construction = ..., storage = ...)`.
+//! `WITH (m = ..., ef_construction = ..., storage = ..., residuals = ...)`.
 
 use std::ffi::c_int;
 use std::mem::offset_of;
@@ -8,7 +8,8 @@ use pgrx::prelude::*;
 
 use crate::error::{Error, Result};
 use crate::hnsw::page::Degree;
-use crate::hnsw::space::{DistanceMetric, Storage};
+use crate::hnsw::residuals;
+use crate::hnsw::space::{DistanceMetric, Space, Storage};
 
 const DEFAULT: Degree = Degree { m: 16, ef_construction: 64 };
 /// From this many dimensions on, codes of eight bits are the default.
@@ -21,10 +22,17 @@ struct HnswRelOptions {
     m: c_int,
     ef_construction: c_int,
     storage: c_int,
+    residuals: c_int,
 }
 
-/// The number of `storage = 'auto'`.
+/// The number of `storage = 'auto'` and of `residuals = 'auto'`.
 const AUTO: c_int = 0;
+/// The numbers of `residuals = 'on'` and `'off'`.
+const ON: c_int = 1;
+const OFF: c_int = 2;
+/// A vector of more bytes than this is stored in TOAST, if its column's storage allows it: a row with it takes more than
+/// TOAST_TUPLE_THRESHOLD, which is 2032 bytes, 24 of them its header.
+const MOST_IN_LINE: u32 = 2007;
 
 static KIND: OnceLock<pg_sys::relopt_kind::Type> = OnceLock::new();
 
@@ -65,25 +73,44 @@ pub fn register() {
                     .as_ptr(),
                 lock,
             );
+            pg_sys::add_enum_reloption(
+                kind,
+                c"residuals".as_ptr(),
+                c"Whether the index holds four more bits of each element, by which it orders rows"
+                    .as_ptr(),
+                switch_members(),
+                AUTO,
+                c"Valid values are \"auto\", \"on\" and \"off\".".as_ptr(),
+                lock,
+            );
             kind
         }
     });
 }
 
 fn members() -> *mut pg_sys::relopt_enum_elt_def {
-    let named = |name: &'static std::ffi::CStr, number| pg_sys::relopt_enum_elt_def {
+    leaked(&[
+        (c"auto", AUTO),
+        (c"sq8", Storage::Sq8 as c_int),
+        (c"float16", Storage::Float16 as c_int),
+        (c"float32", Storage::Float32 as c_int),
+        (c"binary", Storage::Binary as c_int),
+    ])
+}
+
+fn switch_members() -> *mut pg_sys::relopt_enum_elt_def {
+    leaked(&[(c"auto", AUTO), (c"on", ON), (c"off", OFF)])
+}
+
+/// The members of an enum, which live for ever.
+fn leaked(named: &[(&'static std::ffi::CStr, c_int)]) -> *mut pg_sys::relopt_enum_elt_def {
+    let member = |(name, number): &(&'static std::ffi::CStr, c_int)| pg_sys::relopt_enum_elt_def {
         string_val: name.as_ptr(),
-        symbol_val: number,
+        symbol_val: *number,
     };
-    let members = [
-        named(c"auto", AUTO),
-        named(c"sq8", Storage::Sq8 as c_int),
-        named(c"float16", Storage::Float16 as c_int),
-        named(c"float32", Storage::Float32 as c_int),
-        named(c"binary", Storage::Binary as c_int),
-        pg_sys::relopt_enum_elt_def::default(),
-    ];
-    Box::leak(Box::new(members)).as_mut_ptr()
+    let mut members: Vec<_> = named.iter().map(member).collect();
+    members.push(pg_sys::relopt_enum_elt_def::default());
+    members.leak().as_mut_ptr()
 }
 
 fn element(
@@ -111,6 +138,7 @@ pub unsafe extern "C-unwind" fn amoptions(
         element(c"m", RELOPT_TYPE_INT, offset_of!(HnswRelOptions, m)),
         element(c"ef_construction", RELOPT_TYPE_INT, offset_of!(HnswRelOptions, ef_construction)),
         element(c"storage", RELOPT_TYPE_ENUM, offset_of!(HnswRelOptions, storage)),
+        element(c"residuals", RELOPT_TYPE_ENUM, offset_of!(HnswRelOptions, residuals)),
     ];
     register();
     let kind = KIND.get().copied().unwrap_or_default();
@@ -133,6 +161,7 @@ pub struct Chosen {
     /// The degree of the graph.
     pub degree: Degree,
     storage: c_int,
+    residuals: c_int,
 }
 
 /// The options of an index.
@@ -143,7 +172,9 @@ pub struct Chosen {
 pub unsafe fn chosen(relation: pg_sys::Relation) -> Result<Chosen> {
     // SAFETY: by this function's contract; rd_options is what amoptions gave, or NULL.
     let options = unsafe { (*relation).rd_options.cast::<HnswRelOptions>().as_ref() };
-    let Some(options) = options else { return Ok(Chosen { degree: DEFAULT, storage: AUTO }) };
+    let Some(options) = options else {
+        return Ok(Chosen { degree: DEFAULT, storage: AUTO, residuals: AUTO });
+    };
     let degree = Degree { m: options.m as u16, ef_construction: options.ef_construction as u16 };
     if options.ef_construction < 2 * options.m {
         let Degree { m, ef_construction } = degree;
@@ -151,7 +182,7 @@ pub unsafe fn chosen(relation: pg_sys::Relation) -> Result<Chosen> {
             format!("ef_construction must be at least twice m: {ef_construction} < 2 * {m}");
         return Err(Error::invalid(message).hint("Raise ef_construction, or lower m."));
     }
-    Ok(Chosen { degree, storage: options.storage })
+    Ok(Chosen { degree, storage: options.storage, residuals: options.residuals })
 }
 
 impl Chosen {
@@ -174,6 +205,19 @@ impl Chosen {
                     .hint("Signs do not tell the sum of differences. Leave storage out."))
             }
             Some(storage) => Ok(storage),
+        }
+    }
+
+    /// Whether the index holds residual codes: as asked for, or where vectors of `bytes` bytes are in TOAST.
+    pub fn has_residuals(&self, space: &Space, bytes: u32, may_toast: bool) -> Result<bool> {
+        match self.residuals {
+            ON if !residuals::can_have(space) => Err(Error::invalid(
+                "residuals need storage 'sq8', and an operator class of L2, inner product or cosine",
+            )
+            .hint("Leave residuals out.")),
+            ON => Ok(true),
+            OFF => Ok(false),
+            _ => Ok(may_toast && bytes > MOST_IN_LINE && residuals::can_have(space)),
         }
     }
 }

@@ -27,6 +27,8 @@ pub struct Rescorer {
     /// Room for the columns of a row of the index.
     values: Vec<pg_sys::Datum>,
     nulls: Vec<bool>,
+    #[cfg(feature = "pg18")]
+    measured: u64,
 }
 
 impl Rescorer {
@@ -52,6 +54,8 @@ impl Rescorer {
                     filter: RowFilter::of(scan),
                     values: vec![pg_sys::Datum::null(); pg_sys::INDEX_MAX_KEYS as usize],
                     nulls: vec![false; pg_sys::INDEX_MAX_KEYS as usize],
+                    #[cfg(feature = "pg18")]
+                    measured: 0,
                 }
             })
         }
@@ -84,6 +88,10 @@ impl Rescorer {
             if !is_visible || self.filter.as_mut().is_some_and(|filter| !filter.lets_pass(slot)) {
                 return None;
             }
+            #[cfg(feature = "pg18")]
+            {
+                self.measured += 1;
+            }
             let context = match (*self.state).es_per_tuple_exprcontext {
                 context if context.is_null() => pg_sys::MakePerTupleExprContext(self.state),
                 context => context,
@@ -110,10 +118,10 @@ impl Rescorer {
         }
     }
 
-    /// Rows that were not measured, since the query does not want them.
+    /// Rows of which the operator's value was computed.
     #[cfg(feature = "pg18")]
-    pub fn removed(&self) -> u64 {
-        self.filter.as_ref().map_or(0, RowFilter::removed)
+    pub fn measured(&self) -> u64 {
+        self.measured
     }
 
     /// Lets the last row go, before the scan begins anew.

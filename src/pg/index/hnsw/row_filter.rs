@@ -28,7 +28,6 @@ pub struct RowFilter {
     of_row: *mut pg_sys::ExprState,
     context: *mut pg_sys::ExprContext,
     instrument: *mut pg_sys::Instrumentation,
-    removed: u64,
 }
 
 impl RowFilter {
@@ -48,7 +47,6 @@ impl RowFilter {
                 of_row: (*state).qual,
                 context: (*state).ps_ExprContext,
                 instrument: (*state).instrument,
-                removed: 0,
             })
         }
     }
@@ -72,7 +70,6 @@ impl RowFilter {
             met
         };
         if !passes {
-            self.removed += 1;
             // SAFETY: NULL, or what EXPLAIN (ANALYZE) counts in.
             if let Some(instrument) = unsafe { self.instrument.as_mut() } {
                 let removed = match is_indexed {
@@ -83,13 +80,6 @@ impl RowFilter {
             }
         }
         passes
-    }
-
-    /// How many rows did not meet the conditions. The executor's own counts cannot say it: after a parallel plan they
-    /// include those of all workers.
-    #[cfg(feature = "pg18")]
-    pub fn removed(&self) -> u64 {
-        self.removed
     }
 }
 

@@ -10,6 +10,8 @@ use super::{filter, scan_nodes, value};
 use crate::error::{Error, ErrorKind, Result};
 use crate::hnsw::columns::ColumnCondition;
 use crate::hnsw::exact_order::ExactOrder;
+use crate::hnsw::page::HnswMeta;
+use crate::hnsw::residuals::ResidualProbe;
 use crate::hnsw::scan::{Nearness, Probe, Scan, ScanEffort, ScanQuery};
 use crate::hnsw::scan_options::ScanOptions;
 use crate::hnsw::slots::read_meta;
@@ -155,27 +157,39 @@ unsafe fn begin(scan: pg_sys::IndexScanDesc, pages: &Pages) -> Result<Scan> {
             ));
         }
         let key = (*scan).orderByData;
-        let probe = probe(key, pages)?;
+        let (probe, residual_probe) = probe(key, pages)?;
         let conditions = conditions(scan)?;
         let visited = VISITED.with_borrow_mut(Vec::pop).unwrap_or_default();
         access_method::count_scan(scan);
         let options = ScanOptions { share_kept: share_kept(scan), ..options() };
-        Scan::begin(pages, ScanQuery { probe, conditions }, options, visited)
+        let mut begun = Scan::begin(pages, ScanQuery { probe, conditions }, options, visited)?;
+        // Where the query has further conditions, each row is fetched for them before it gets its place in the order.
+        if let Some(probe) = residual_probe.filter(|_| scan_nodes::node_of(scan).is_none()) {
+            begun.look_closer(probe);
+        }
+        Ok(begun)
     }
 }
 
 /// # Safety
 ///
 /// `key` is the key of an ORDER BY over the index's column.
-unsafe fn probe(key: pg_sys::ScanKey, pages: &Pages) -> Result<Probe> {
+unsafe fn probe(key: pg_sys::ScanKey, pages: &Pages) -> Result<(Probe, Option<ResidualProbe>)> {
     // SAFETY: by this function's contract.
     unsafe {
         if (*key).sk_flags & pg_sys::SK_ISNULL as i32 != 0 {
-            return Ok(Probe::Anything(Nearness::Null));
+            return Ok((Probe::Anything(Nearness::Null), None));
         }
-        let meta = read_meta(pages)?;
-        let payload = value::probe((*key).sk_argument, meta.column, &meta.shape.space)?;
-        Ok(payload.map_or(Probe::Anything(Nearness::Undirected), Probe::Vector))
+        let HnswMeta { column, shape, .. } = read_meta(pages)?;
+        let argument = (*key).sk_argument;
+        let Some(payload) = value::probe(argument, column, &shape.space)? else {
+            return Ok((Probe::Anything(Nearness::Undirected), None));
+        };
+        let closer = match shape.has_residuals {
+            true => value::residual_probe(argument, column, &shape.space, &payload)?,
+            false => None,
+        };
+        Ok((Probe::Vector(payload), closer))
     }
 }
 
@@ -234,11 +248,10 @@ pub unsafe fn figures(scan: pg_sys::IndexScanDesc) -> [(&'static std::ffi::CStr,
     let opaque = unsafe { &*(*scan).opaque.cast::<HnswScan>() };
     let mut effort = opaque.effort;
     effort.add(opaque.scan.as_ref().map(|(_, scan)| scan.effort()).unwrap_or_default());
-    let removed = opaque.rescorer.as_ref().map_or(0, Rescorer::removed);
     [
         (c"Nodes Visited", effort.nodes),
         (c"Distances Computed", effort.distances),
-        (c"Rows Rescored", effort.rows.saturating_sub(removed)),
+        (c"Rows Rescored", opaque.rescorer.as_ref().map_or(0, Rescorer::measured)),
     ]
 }
 

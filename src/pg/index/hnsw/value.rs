@@ -3,7 +3,8 @@
 use pgrx::prelude::*;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::hnsw::page::VectorColumn;
+use crate::hnsw::page::{IndexShape, VectorColumn};
+use crate::hnsw::residuals::{ResidualCodes, ResidualProbe};
 use crate::hnsw::space::{Elements, Payload, Space};
 
 /// A value of variable length, out of its TOAST.
@@ -44,7 +45,8 @@ impl Drop for Detoasted {
     }
 }
 
-/// Brings a value into the form of an index; `None` where it has no distance to anything.
+/// Brings a value into the form of an index, with its residual codes if the index has them; `None` where it has no
+/// distance to anything.
 ///
 /// # Safety
 ///
@@ -52,10 +54,34 @@ impl Drop for Detoasted {
 pub unsafe fn encode(
     datum: pg_sys::Datum,
     column: VectorColumn,
-    space: &Space,
-) -> Result<Option<Payload>> {
+    shape: &IndexShape,
+) -> Result<Option<(Payload, Option<ResidualCodes>)>> {
+    let encoded = |elements: Elements<'_>| {
+        let Some(payload) = shape.space.encode(elements)? else { return Ok(None) };
+        let residuals = match shape.has_residuals {
+            true => ResidualCodes::of(&shape.space, elements, &payload),
+            false => None,
+        };
+        Ok(Some((payload, residuals)))
+    };
     // SAFETY: by this function's contract.
-    unsafe { with_elements(datum, column, space, |elements| space.encode(elements)) }
+    unsafe { with_elements(datum, column, &shape.space, encoded) }
+}
+
+/// What rows are measured with that have residual codes, beside the probe that [`probe`] gave; as [`encode`].
+///
+/// # Safety
+///
+/// As for [`encode`].
+pub unsafe fn residual_probe(
+    datum: pg_sys::Datum,
+    column: VectorColumn,
+    space: &Space,
+    probe: &Payload,
+) -> Result<Option<ResidualProbe>> {
+    let made = |elements: Elements<'_>| Ok(ResidualProbe::of(space, elements, probe));
+    // SAFETY: by this function's contract.
+    unsafe { with_elements(datum, column, space, made) }
 }
 
 /// Brings a value into the form that an index's payloads are compared with; as [`encode`].
