@@ -51,6 +51,7 @@ pub extern "C-unwind" fn _PG_init() {
     server::guc::define();
     index::hnsw::register_options();
     index::hnsw::register_scan_nodes();
+    index::sort_distances::register();
     #[cfg(feature = "pg18")]
     index::explain::register();
     processes::supervisor::register_at_boot();

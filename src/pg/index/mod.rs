@@ -14,5 +14,7 @@ pub mod access_method;
 pub mod bm25;
 pub mod hnsw;
 
+pub mod sort_distances;
+
 #[cfg(feature = "pg18")]
 pub mod explain;

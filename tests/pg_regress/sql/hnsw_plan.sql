@@ -128,3 +128,50 @@ VACUUM ANALYZE toasted;
 SELECT explained('SELECT id FROM toasted ORDER BY v <-> wide(5) LIMIT 10');
 SELECT explained('SELECT id FROM toasted WHERE id < 20 ORDER BY v <-> wide(5) LIMIT 10');
 DROP TABLE toasted;
+
+-- A distance that only gives the order is not computed again, of rows that come in order; any other is.
+DEALLOCATE ALL;
+CREATE INDEX items_v ON items USING rag_hnsw (v vector_l2_ops);
+VACUUM ANALYZE items;
+SET plan_cache_mode = force_generic_plan;
+SET enable_seqscan = off;
+CREATE FUNCTION output(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+    line text;
+BEGIN
+    EXECUTE 'PREPARE output (vector) AS ' || query;
+    FOR line IN EXECUTE 'EXPLAIN (VERBOSE, COSTS OFF) EXECUTE output (NULL)' LOOP
+        -- Releases write subplans and windows in different ways.
+        IF line ~ 'Output: |->|^[A-Z]' AND line !~ 'Query Identifier|Window: |Output: (\$|\(InitPlan)' THEN
+            RETURN NEXT regexp_replace(line, 'OVER (\(\?\)|w1)', 'OVER ...');
+        END IF;
+    END LOOP;
+    DEALLOCATE output;
+END
+$$;
+SELECT output('SELECT id FROM items ORDER BY v <-> $1 LIMIT 10');
+SELECT output('SELECT id FROM items WHERE half ORDER BY v <-> $1 LIMIT 10 OFFSET 5');
+SELECT output('SELECT id FROM items ORDER BY v <-> $1 LIMIT 10 FOR UPDATE');
+SELECT output('SELECT id, v <-> $1 AS distance FROM items ORDER BY distance LIMIT 10');
+SELECT output('SELECT id, 1 - (v <-> $1) AS likeness FROM items ORDER BY v <-> $1 LIMIT 10');
+SELECT output('SELECT id FROM items ORDER BY v <-> $1 FETCH FIRST 10 ROWS WITH TIES');
+SELECT output('SELECT id FROM items ORDER BY v <-> $1, id LIMIT 10');
+SELECT output('SELECT max(id) FROM (SELECT id FROM items ORDER BY v <-> $1 LIMIT 10) AS nearest');
+SELECT output('WITH nearest AS MATERIALIZED (SELECT id FROM items ORDER BY v <-> $1 LIMIT 10) SELECT count(*) FROM nearest');
+SELECT output('SELECT ARRAY(SELECT id FROM items ORDER BY v <-> $1 LIMIT 10)');
+SELECT output('SELECT id, row_number() OVER (ORDER BY v <-> $1) FROM items LIMIT 10');
+SELECT output('SELECT id FROM items WHERE id < 10 UNION ALL (SELECT id FROM items ORDER BY v <-> $1 LIMIT 10)');
+SELECT output('SELECT t.id FROM tiny AS t CROSS JOIN LATERAL (SELECT id FROM items AS i ORDER BY i.v <-> t.v LIMIT 3) AS near WHERE $1 IS NULL');
+-- The rows are those that a sort gives, in order.
+SET rag_hnsw.ef_search = 200;
+PREPARE nearest (vector) AS SELECT id FROM items ORDER BY v <-> $1 LIMIT 10;
+EXECUTE nearest (embedding(5001));
+EXECUTE nearest (embedding(5002));
+SELECT array_agg(id) FROM (SELECT id FROM items ORDER BY (v <-> embedding(5001)) + 0 LIMIT 10) AS sorted;
+SELECT array_agg(id) FROM (SELECT id FROM items ORDER BY (v <-> embedding(5002)) + 0 LIMIT 10) AS sorted;
+BEGIN;
+DECLARE near CURSOR FOR SELECT id FROM items ORDER BY v <-> embedding(5001) LIMIT 3;
+FETCH 2 FROM near;
+UPDATE items SET kind = -1 WHERE CURRENT OF near;
+SELECT id FROM items WHERE kind = -1;
+ROLLBACK;
