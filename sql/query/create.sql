@@ -84,6 +84,16 @@ SELECT (
 {content}
 )::pg_catalog.text
 
+-- name: metadata_probe
+SELECT NULL,
+{metadata}
+, NULL
+
+-- name: metadata_alone
+SELECT
+{metadata}
+FROM {source} AS {alias}
+
 -- name: chunk_table
 -- A row stays in one piece as long as it fits into a page: a vector that lies in a table of its own takes
 -- as long to fetch as its neighbours take to find.

@@ -23,8 +23,8 @@ ALTER COLUMN {column} TYPE {type} USING {value}::{type}
 ALTER TABLE {chunk_table} ADD COLUMN {column} {type}
 
 -- name: fill_columns
--- The values are assignments of columns of the source, s.
-UPDATE {chunk_table} AS c SET {values} FROM {source} AS s WHERE {key_join}
+-- The columns are those of the key, and what makes the values; the values are assignments of these, which are of s.
+UPDATE {chunk_table} AS c SET {values} FROM (SELECT {columns} FROM {source} AS {alias}) AS s WHERE {key_join}
 
 -- name: vector_indexes
 -- $1: a chunk table, $2: columns of it, bare. Indexes of its vectors: their names; what makes them where they are, NULL where

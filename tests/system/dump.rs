@@ -7,7 +7,7 @@ use super::documents::{SETUP, answer, count};
 use super::http_server::{Reply, Server};
 use super::provider;
 
-/// A pipeline with all that is unusual: schema, capitals, composite key, an expression.
+/// A pipeline with all that is unusual: schema, capitals, composite key, expressions.
 const UNUSUAL: &str = r#"
     CREATE SCHEMA "My Docs";
     CREATE SCHEMA "My Chunks";
@@ -18,7 +18,7 @@ const UNUSUAL: &str = r#"
         ('intranet', 1, 'Canteen', 'Lunch is served from noon to two.', 'en'),
         ('intranet', 2, 'Parking', 'Visitors park behind the mill.', 'en');
     SELECT rag_create_pipeline('"My Docs"."Pages"', '"Title" || '': '' || body', 'pages', refresh => 'sync',
-        metadata => ARRAY['lang'], chunking => '{"by": "sentence", "max_tokens": 64, "overlap": 8}',
+        metadata => ARRAY['lang', '"No" > 1 AS "Later"'], chunking => '{"by": "sentence", "max_tokens": 64, "overlap": 8}',
         options => '{"relations_schema": "My Chunks"}');
     ALTER TABLE "My Docs"."Pages" RENAME COLUMN body TO "Body Text";
     ALTER TABLE docs RENAME TO manuals;
@@ -79,7 +79,7 @@ fn goes_on(client: &mut Client) {
                SELECT rag_create_pipeline('fresh', 'body', refresh => 'sync');"#,
         )
         .unwrap();
-    let shop = r#"SELECT count(*) FROM rag_retrieve('When does the shop open?', 'pages', 1, filter => '{"lang": "en"}')
+    let shop = r#"SELECT count(*) FROM rag_retrieve('When does the shop open?', 'pages', 1, filter => '{"lang": "en", "Later": false}')
                   WHERE source_key::jsonb = '{"Site": "shop", "No": 1}'"#;
     assert_eq!(count(client, shop), 1, "the new row is found");
     let gone =

@@ -44,6 +44,10 @@ const TRICKS: &[(&str, bool, bool)] = &[
     ("CREATE INDEX ON bait_rag_chunks (chunk_no) WHERE same('a', 'a')", false, false),
     ("ALTER TABLE bait ADD CHECK (same(body, body))", false, false),
     ("CREATE STATISTICS ON (same(body, body)), id FROM bait", false, false),
+    ("SELECT rag_drop_pipeline('bait'); ALTER TABLE bait DROP mood;
+      SELECT rag_create_pipeline('bait', 'body', metadata => ARRAY['nullif(gotcha(body), body) AS mood'], refresh => 'sync',
+          options => '{\"description\": \"the office\"}');
+      GRANT SELECT ON bait_rag, bait_rag_chunks TO PUBLIC", true, true),
     ("SELECT rag_drop_pipeline('bait'); CREATE TYPE feeling AS ENUM ('calm');
       CREATE FUNCTION worded(feeling) RETURNS json LANGUAGE plpgsql AS $$BEGIN RAISE 'gotcha'; END$$;
       CREATE CAST (feeling AS json) WITH FUNCTION worded(feeling);

@@ -147,12 +147,20 @@ pub fn source_key_names(pipeline: &Pipeline) -> Vec<String> {
     origins(pipeline.content_view.oid).into_iter().take(pipeline.key_columns).map(name).collect()
 }
 
-/// The names, bare, that the source's metadata columns have now.
-pub fn metadata_names(pipeline: &Pipeline) -> Result<Vec<String>> {
+/// The place of the first metadata column among the columns of `pipeline`'s content view.
+pub fn metadata_place(pipeline: &Pipeline) -> Result<usize> {
     // The content stands between key and metadata, and perhaps a title.
-    let others = title_place(pipeline)?.unwrap_or(pipeline.key_columns) + 1;
-    let metadata = origins(pipeline.content_view.oid).into_iter().skip(others);
-    Ok(metadata.map(|attribute| attribute_name(pipeline.source.oid, attribute)).collect())
+    Ok(title_place(pipeline)?.unwrap_or(pipeline.key_columns) + 1)
+}
+
+/// The names, bare, that the source's metadata columns have now; `None` for what an expression makes.
+pub fn metadata_names(pipeline: &Pipeline) -> Result<Vec<Option<String>>> {
+    let place = metadata_place(pipeline)?;
+    let metadata = origins(pipeline.content_view.oid).into_iter().skip(place);
+    let name = |attribute: pg_sys::AttrNumber| {
+        (attribute > 0).then(|| attribute_name(pipeline.source.oid, attribute))
+    };
+    Ok(metadata.map(name).collect())
 }
 
 /// Number and type of the key columns in `table`, the source or a partition of it; none where the
@@ -243,26 +251,40 @@ pub fn columns_read(pipeline: &Pipeline) -> Result<Vec<String>> {
 /// The source's columns that content and title are made of, bare, but for those that a query within
 /// them reads by itself.
 pub fn names_in_content(pipeline: &Pipeline) -> Result<Vec<String>> {
-    let last = title_place(pipeline)?.unwrap_or(pipeline.key_columns);
+    let end = metadata_place(pipeline)?;
+    let made_of = names_in_columns(pipeline).into_iter();
+    Ok(made_of.take(end).skip(pipeline.key_columns).flatten().collect())
+}
+
+/// The source's columns that each metadata column is made of, bare.
+pub fn names_in_metadata(pipeline: &Pipeline) -> Result<Vec<Vec<String>>> {
+    let place = metadata_place(pipeline)?;
+    Ok(names_in_columns(pipeline).into_iter().skip(place).collect())
+}
+
+/// For each column of the content view, the source's columns that it is made of, bare, but for those that a query
+/// within it reads by itself.
+fn names_in_columns(pipeline: &Pipeline) -> Vec<Vec<String>> {
     // SAFETY: as in `origins`; the lists are of Vars, or hold other nodes that are left out.
-    let attributes: Vec<pg_sys::AttrNumber> = unsafe {
+    let attributes: Vec<Vec<pg_sys::AttrNumber>> = unsafe {
         let view = pipeline.content_view.oid;
         let relation = PgRelation::with_lock(view, pg_sys::AccessShareLock as pg_sys::LOCKMODE);
         let query = pg_sys::get_view_query(relation.as_ptr());
-        let targets = PgList::<pg_sys::TargetEntry>::from_pg((*query).targetList);
-        let shown = (pipeline.key_columns..=last).filter_map(|place| targets.get_ptr(place));
-        let nodes = shown.flat_map(|target| {
+        let attributes = |target: *mut pg_sys::TargetEntry| {
             let nodes = pg_sys::pull_vars_of_level((*target).expr.cast(), 0);
-            PgList::<pg_sys::Node>::from_pg(nodes).iter_ptr().collect::<Vec<_>>()
-        });
-        nodes
-            .filter(|node| (**node).type_ == pg_sys::NodeTag::T_Var)
-            .map(|node| (*node.cast::<pg_sys::Var>()).varattno)
-            .filter(|attribute| *attribute > 0)
-            .collect()
+            PgList::<pg_sys::Node>::from_pg(nodes)
+                .iter_ptr()
+                .filter(|node| (**node).type_ == pg_sys::NodeTag::T_Var)
+                .map(|node| (*node.cast::<pg_sys::Var>()).varattno)
+                .filter(|attribute| *attribute > 0)
+                .collect::<Vec<_>>()
+        };
+        let targets = PgList::<pg_sys::TargetEntry>::from_pg((*query).targetList);
+        let shown = targets.iter_ptr().filter(|target| !(**target).resjunk);
+        shown.map(attributes).collect()
     };
     let name = |attribute| attribute_name(pipeline.source.oid, attribute);
-    Ok(attributes.into_iter().map(name).collect())
+    attributes.into_iter().map(|it| it.into_iter().map(name).collect()).collect()
 }
 
 fn dependencies(pipeline: &Pipeline) -> Result<Vec<String>> {

@@ -17,7 +17,7 @@ use crate::pg::derivation::{self, communities, context_lines, mentions, represen
 use crate::pg::ingest::{fill, generation};
 use crate::pg::pipeline::alter::{ContextChange, PipelineAlteration, chunks_are_elsewhere};
 use crate::pg::pipeline::define::{check_chunk_size, check_late, check_title};
-use crate::pg::pipeline::{config, content, create, schema, shards};
+use crate::pg::pipeline::{config, content, create, metadata, schema, shards};
 use crate::pg::question::defaults;
 use crate::pg::server::error::OrReport;
 use crate::pg::server::json::{ExactJsonb, Jsonb};
@@ -408,7 +408,7 @@ impl CreateRequest<'_> {
             contextual,
             situated,
             title: title.transpose()?,
-            metadata: &self.metadata,
+            metadata: metadata::chosen(&source, &self.metadata)?,
             config: &config,
             refresh: self.refresh,
             stage: PipelineStage::Filling,

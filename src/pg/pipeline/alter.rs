@@ -4,7 +4,7 @@ use pgrx::prelude::*;
 use serde_json::{Map, Value};
 
 use super::define::{check_chunk_size, check_late, check_title};
-use super::{comment, config, content, create, schema, triggers};
+use super::{comment, config, content, create, metadata, schema, triggers};
 use crate::contextual::{Contextual, ContextualOptions};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::pipeline::{self, Pipeline, RefreshMode};
@@ -20,7 +20,7 @@ pub struct PipelineAlteration<'a> {
     pub name: Option<&'a str>,
     /// A column or an expression.
     pub content: Option<&'a str>,
-    /// Columns that are copied beside each chunk.
+    /// What stands beside each chunk: columns, or expressions with their names.
     pub metadata: Option<Vec<String>>,
     /// How documents are cut, as far as that is to be different.
     pub chunking: Map<String, Value>,
@@ -169,8 +169,8 @@ impl PipelineAlteration<'_> {
             None => pipeline.config.clone(),
         };
         let metadata = match &self.metadata {
-            Some(metadata) => metadata.clone(),
-            None => view::metadata_names(pipeline)?,
+            Some(written) => metadata::chosen(&source, written)?,
+            None => metadata::current(pipeline, &source)?,
         };
         let plan = create::PipelinePlan {
             name: pipeline.name.clone(),
@@ -180,7 +180,7 @@ impl PipelineAlteration<'_> {
             contextual,
             situated,
             title,
-            metadata: &metadata,
+            metadata,
             config: &config,
             // A statement does not embed for what is not searched yet.
             refresh: if pipeline.refresh == RefreshMode::Sync {

@@ -51,7 +51,7 @@ pub fn on_view(view: &str, pipeline: &str) -> Result<()> {
 pub struct ShownColumn {
     /// Its name, quoted.
     pub name: String,
-    /// The name of the other, bare.
+    /// The name of the other, bare; empty where there is none.
     pub of: String,
     /// What is said of it where nothing is said of the other.
     pub otherwise: &'static str,
@@ -63,9 +63,13 @@ impl ShownColumn {
         Self { name, of: of.to_owned(), otherwise: "key of the row of the source" }
     }
 
-    /// A column of metadata.
-    pub fn metadata(name: String, of: &str) -> Self {
-        Self { name, of: of.to_owned(), otherwise: "metadata, copied from the row of the source" }
+    /// A column of metadata: a copy of another one or, without one, what an expression makes.
+    pub fn metadata(name: String, of: Option<&str>) -> Self {
+        let otherwise = match of {
+            Some(_) => "metadata, copied from the row of the source",
+            None => "metadata, computed from the row of the source",
+        };
+        Self { name, of: of.unwrap_or_default().to_owned(), otherwise }
     }
 }
 

@@ -82,8 +82,8 @@ pub fn current_title(pipeline: &Pipeline, source: &SourceTable) -> Result<Option
     place.map(|place| shown(pipeline, source, place)).transpose()
 }
 
-/// What the column at `place` of a pipeline's content view shows.
-fn shown(pipeline: &Pipeline, source: &SourceTable, place: usize) -> Result<Expression> {
+/// What the column at `place` of a pipeline's content view shows, with the names that the source's columns have now.
+pub fn shown(pipeline: &Pipeline, source: &SourceTable, place: usize) -> Result<Expression> {
     let alias =
         CString::new(source.name.as_str()).map_err(|_| Error::invalid("a name has a zero"))?;
     // SAFETY: the view is opened, which fails where it is gone; its query is copied before its
@@ -192,14 +192,24 @@ unsafe fn string(node: *mut pg_sys::Node) -> Option<String> {
 unsafe fn bare_name(node: *mut pg_sys::Node) -> Option<String> {
     // SAFETY: by this function's contract; nodes are read after their tag has been looked at.
     unsafe {
-        if (*node).type_ != pg_sys::NodeTag::T_TypeCast {
+        ((*node).type_ == pg_sys::NodeTag::T_TypeCast)
+            .then(|| bare_column((*node.cast::<pg_sys::TypeCast>()).arg))
+            .flatten()
+    }
+}
+
+/// The name that an expression consists of, if it is one without a table before it.
+///
+/// # Safety
+///
+/// `node` is an expression of a raw parse tree.
+pub unsafe fn bare_column(node: *mut pg_sys::Node) -> Option<String> {
+    // SAFETY: by this function's contract; nodes are read after their tag has been looked at.
+    unsafe {
+        if (*node).type_ != pg_sys::NodeTag::T_ColumnRef {
             return None;
         }
-        let content = (*node.cast::<pg_sys::TypeCast>()).arg;
-        if (*content).type_ != pg_sys::NodeTag::T_ColumnRef {
-            return None;
-        }
-        let fields = (*content.cast::<pg_sys::ColumnRef>()).fields;
+        let fields = (*node.cast::<pg_sys::ColumnRef>()).fields;
         let fields = PgList::<pg_sys::Node>::from_pg(fields);
         let only = fields.get_ptr(0).filter(|_| fields.len() == 1)?;
         string(only)
@@ -226,6 +236,17 @@ unsafe fn is_implicit_row(node: *mut pg_sys::Node) -> bool {
 
 /// The one thing that `statement` selects, if it does no more than that.
 fn single_expression(statement: &CStr) -> Option<*mut pg_sys::Node> {
+    let targets = targets(statement)?;
+    let [target] = targets.as_slice() else { return None };
+    // SAFETY: the target of a raw parse tree.
+    unsafe {
+        let expression = (**target).val;
+        (!is_implicit_row(expression)).then_some(expression)
+    }
+}
+
+/// What `statement` selects, as the grammar has it, if it does no more than that; not from a table either.
+pub fn targets(statement: &CStr) -> Option<Vec<*mut pg_sys::ResTarget>> {
     // SAFETY: raw_parser returns a list of RawStmt or raises a syntax error; nodes are read
     // after their tag has been looked at.
     unsafe {
@@ -238,10 +259,7 @@ fn single_expression(statement: &CStr) -> Option<*mut pg_sys::Node> {
             return None;
         }
         let select = &*node.cast::<pg_sys::SelectStmt>();
-        let targets = PgList::<pg_sys::ResTarget>::from_pg(select.targetList);
-        let target = (*targets.get_ptr(0).filter(|_| targets.len() == 1)?).val;
-        let is_one = !is_implicit_row(target)
-            && select.op == pg_sys::SetOperation::SETOP_NONE
+        let does_no_more = select.op == pg_sys::SetOperation::SETOP_NONE
             && select.intoClause.is_null()
             && select.whereClause.is_null()
             && select.havingClause.is_null()
@@ -259,6 +277,7 @@ fn single_expression(statement: &CStr) -> Option<*mut pg_sys::Node> {
             ]
             .iter()
             .all(|list| list.is_null());
-        is_one.then_some(target)
+        let targets = PgList::<pg_sys::ResTarget>::from_pg(select.targetList);
+        does_no_more.then(|| targets.iter_ptr().collect())
     }
 }

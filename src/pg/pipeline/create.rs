@@ -18,6 +18,7 @@ use pgrx::spi::{quote_identifier, quote_literal, quote_qualified_identifier};
 
 use super::comment::{self, ShownColumn};
 use super::content::Expression;
+use super::metadata::MetadataDefinition;
 use super::{shards, triggers};
 use crate::chunk::ChunkingOptions;
 use crate::contextual::ContextualOptions;
@@ -79,8 +80,8 @@ pub struct PipelinePlan<'a> {
     pub situated: Option<ContextualOptions>,
     /// What a row is called.
     pub title: Option<Expression>,
-    /// Columns that are copied beside each chunk.
-    pub metadata: &'a [String],
+    /// Columns that stand beside each chunk.
+    pub metadata: Vec<MetadataDefinition>,
     /// Qualified name of the text search configuration.
     pub config: &'a str,
     /// What embeds changed rows: workers, the statement that changes them, or `rag_run`.
@@ -143,26 +144,26 @@ impl PipelinePlan<'_> {
         if self.predecessor.is_none() {
             check_name(&self.name)?;
         }
-        for column in self.metadata {
-            self.source.column(column).ok_or_else(|| self.source.no_column(column))?;
-            self.check_metadata_name(column)?;
-        }
-        Ok(())
+        self.metadata.iter().try_for_each(|column| self.check_metadata_name(column))
     }
 
-    fn check_metadata_name(&self, name: &str) -> Result<()> {
+    fn check_metadata_name(&self, column: &MetadataDefinition) -> Result<()> {
+        let name = column.name.as_str();
         let taken =
             RESERVED.contains(&name) || self.key.iter().any(|key| format!("source_{key}") == name);
+        let way_out = match column.expression {
+            Some(_) => "Give it another name behind AS.",
+            None => {
+                "Rename the column, or leave it out; the option \"title\" takes a column of headings."
+            }
+        };
         match taken {
             false => Ok(()),
             true => Err(Error::new(
                 ErrorKind::DuplicateObject,
                 format!("metadata column \"{name}\" has the name of a column of the chunk table"),
             )
-            .hint(format!(
-                "Rename the column, or leave it out; the option \"title\" takes a column of headings. Names in use: {}.",
-                RESERVED.join(", ")
-            ))),
+            .hint(format!("{way_out} Names in use: {}.", RESERVED.join(", ")))),
         }
     }
 
@@ -170,7 +171,7 @@ impl PipelinePlan<'_> {
         let alias = quote_identifier(&self.source.name);
         let column = |name: &String| format!("{alias}.{}", quote_identifier(name));
         let keys = list(&self.key, |key| format!("{} AS {}", column(key), key_name(key)));
-        let metadata = self.metadata.iter().map(|name| format!(", {}", column(name)));
+        let metadata = self.metadata.iter().map(|column| column.selected(&alias));
         let title = match &self.title {
             Some(title) => {
                 let values = [("title", title.sql.as_str()), ("name", view::TITLE)];
@@ -218,12 +219,13 @@ impl PipelinePlan<'_> {
         Ok(!of_users.is_empty())
     }
 
-    /// The columns of the source that each of the relations shows.
+    /// The columns of the source that each of the relations shows, and what expressions make of them.
     fn shown(&self) -> Vec<ShownColumn> {
         let keys = self.key.iter().map(|key| ShownColumn::key(key_name(key), key));
         let metadata = self.metadata.iter();
-        keys.chain(metadata.map(|name| ShownColumn::metadata(quote_identifier(name), name)))
-            .collect()
+        let metadata =
+            metadata.map(|it| ShownColumn::metadata(quote_identifier(&it.name), it.column()));
+        keys.chain(metadata).collect()
     }
 
     fn create_chunk_table(&self, names: &Names) -> Result<()> {
@@ -232,7 +234,7 @@ impl PipelinePlan<'_> {
         let metadata = self
             .metadata
             .iter()
-            .map(|name| format!(", {} {}", quote_identifier(name), typed(name)));
+            .map(|column| format!(", {} {}", quote_identifier(&column.name), column.sql_type));
         let statement = render(
             query!(create.chunk_table),
             &[
@@ -267,7 +269,8 @@ impl PipelinePlan<'_> {
     }
 
     fn create_view(&self, names: &Names) -> Result<()> {
-        let metadata = self.metadata.iter().map(|name| format!(", c.{}", quote_identifier(name)));
+        let metadata =
+            self.metadata.iter().map(|column| format!(", c.{}", quote_identifier(&column.name)));
         let statement = render(
             query!(create.view),
             &[

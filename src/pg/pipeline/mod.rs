@@ -6,6 +6,7 @@ pub mod config;
 pub mod content;
 pub mod create;
 pub mod define;
+pub mod metadata;
 pub mod readers;
 pub mod remake;
 pub mod schema;

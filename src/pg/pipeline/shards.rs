@@ -253,8 +253,9 @@ fn columns_of(pipeline: &Pipeline, shards: &[DescribedShard]) -> Result<ChunkCol
 fn shown(columns: &ChunkColumns) -> Vec<ShownColumn> {
     let keys = columns.keys.iter().map(|(name, _)| ShownColumn::key(quote_identifier(name), name));
     let metadata = columns.metadata.iter();
-    keys.chain(metadata.map(|(name, _)| ShownColumn::metadata(quote_identifier(name), name)))
-        .collect()
+    let metadata = metadata
+        .map(|(name, _)| ShownColumn::metadata(quote_identifier(name), Some(name.as_str())));
+    keys.chain(metadata).collect()
 }
 
 /// Makes the foreign tables of chunks; their names in SQL.

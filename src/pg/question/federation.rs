@@ -335,12 +335,14 @@ impl FederatedSearch {
             let found = SearchFindings { passages: own.cloned().collect(), read_filter };
             let around = search.surroundings(question, quest, &found)?;
             all.entities.extend(around.entities);
+            all.relations.extend(around.relations);
+            all.said.extend(around.said);
             all.paths.extend(around.paths);
             all.members.extend(around.members);
             all.proofs.extend(around.proofs);
             all.of_community.extend(around.of_community);
         }
-        let lists = [&mut all.entities, &mut all.paths, &mut all.members];
+        let lists = [&mut all.entities, &mut all.relations, &mut all.paths, &mut all.members];
         lists.into_iter().for_each(|list| *list = joined(std::mem::take(list)));
         all.members.retain(|it| all.entities.iter().all(|known| known.key != it.key));
         Ok((passages, all))

@@ -94,6 +94,31 @@ DROP FUNCTION called;
 SELECT rag_drop_pipeline('later');
 DROP TABLE later;
 
+-- Expressions of a stranger's that are metadata are computed with the stranger's rights, whoever has the rows embedded or alters
+-- the table, and mean what they meant to the stranger, whatever operators others have in their search path.
+CREATE SCHEMA stall AUTHORIZATION regress_stranger;
+SET ROLE regress_stranger;
+CREATE TABLE stall.ware (id integer PRIMARY KEY, body text, price integer);
+INSERT INTO stall.ware VALUES (1, 'A red lamp.', 10);
+CREATE FUNCTION stall.whose(price text) RETURNS text STABLE LANGUAGE plpgsql AS $$ BEGIN RETURN current_user || ' ' || price; END $$;
+SELECT rag_create_pipeline('stall.ware', 'body', 'stall', metadata => ARRAY['stall.whose(price::text) AS whose', 'price < 20 AS cheap'], refresh => 'manual', options => '{"backfill": "now"}');
+RESET ROLE;
+SELECT whose, cheap FROM stall.stall_rag_chunks;
+CREATE SCHEMA lair;
+CREATE FUNCTION lair.never(integer, integer) RETURNS boolean IMMUTABLE LANGUAGE sql AS 'SELECT false';
+CREATE OPERATOR lair.< (LEFTARG = integer, RIGHTARG = integer, FUNCTION = lair.never);
+SET search_path = lair, pg_catalog, public;
+SELECT 1 < 2;
+SELECT rag_alter_pipeline('stall', chunking => '{"max_tokens": 100}');
+UPDATE stall.ware SET price = 11;
+CALL rag_run('stall');
+RESET search_path;
+SELECT whose, cheap FROM stall.stall_rag_chunks;
+ALTER TABLE stall.ware ALTER COLUMN price TYPE bigint USING price + 5;
+SELECT whose, cheap FROM stall.stall_rag_chunks;
+SELECT rag_drop_pipeline('stall');
+DROP SCHEMA stall, lair CASCADE;
+
 -- What functions of users raise keeps its SQLSTATE, also one that PostgreSQL does not know, its context and its names.
 CREATE FUNCTION strict(body text) RETURNS text IMMUTABLE LANGUAGE plpgsql AS $$
 BEGIN

@@ -20,7 +20,11 @@ use crate::pg::server::sql::{self, query, required};
 /// What columns of a pipeline say, with the names that its source's columns have by now.
 pub fn by_now(pipeline: &Pipeline, relations: &ColumnRelations) -> Result<ColumnRelations> {
     let columns = SayingColumns::of(pipeline, &content_columns(pipeline)?)?;
-    Ok(relations.renamed(|name| columns.column(name).map(|(_, own)| own.clone())))
+    let by_now = |name: &str| {
+        let (here, own) = columns.column(name)?;
+        Some(own.clone().unwrap_or_else(|| here.bare()))
+    };
+    Ok(relations.renamed(by_now))
 }
 
 /// The option `graph` with `now` in the place of what it says of columns, `before`. What is the same stays as it was written.

@@ -75,9 +75,10 @@ pub struct SayingColumn {
     pub refers_to: Option<NamingKey>,
 }
 
-/// The metadata columns of a pipeline, each with its name in the source, and the foreign keys of that.
+/// The metadata columns of a pipeline, each with its name in the source, where it is a column of that, and the foreign keys of
+/// the source.
 pub struct SayingColumns {
-    columns: Vec<(ViewColumn, String)>,
+    columns: Vec<(ViewColumn, Option<String>)>,
     keys: Vec<NamingKey>,
 }
 
@@ -94,12 +95,14 @@ impl SayingColumns {
     /// The column of this name, which is not quoted, or the columns of a foreign key, with commas between their names.
     pub fn find(&self, name: &str) -> Option<SayingColumn> {
         if let Some((here, own)) = self.column(name) {
-            let refers_to = self.key_of(&[own]).cloned();
+            let refers_to = own.as_ref().and_then(|own| self.key_of(&[own])).cloned();
             return Some(SayingColumn { here: vec![here.clone()], refers_to });
         }
         let parts = parts(name).map(|it| self.column(it)).collect::<Option<Vec<_>>>()?;
-        let key = self.key_of(&parts.iter().map(|(_, own)| own).collect::<Vec<_>>())?;
-        let here = key.own.iter().filter_map(|it| parts.iter().find(|(_, own)| own == it));
+        let own = parts.iter().map(|(_, own)| own.as_ref()).collect::<Option<Vec<_>>>()?;
+        let key = self.key_of(&own)?;
+        let of_source = |name: &String| parts.iter().find(|(_, own)| own.as_ref() == Some(name));
+        let here = key.own.iter().filter_map(of_source);
         Some(SayingColumn {
             here: here.map(|(here, _)| here.clone()).collect(),
             refers_to: Some(key.clone()),
@@ -107,8 +110,8 @@ impl SayingColumns {
     }
 
     /// The column that the source calls so now or, where it calls none so, did when the pipeline was made.
-    pub fn column(&self, name: &str) -> Option<&(ViewColumn, String)> {
-        let now = self.columns.iter().find(|(_, own)| own == name);
+    pub fn column(&self, name: &str) -> Option<&(ViewColumn, Option<String>)> {
+        let now = self.columns.iter().find(|(_, own)| own.as_deref() == Some(name));
         now.or_else(|| self.columns.iter().find(|(here, _)| here.bare() == name))
     }
 

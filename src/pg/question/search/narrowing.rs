@@ -23,7 +23,7 @@ const REACH: i32 = 5;
 /// Hops of a path, most paths, and most chunks that prove them.
 const HOPS: usize = 2;
 const MOST_PATHS: usize = 10;
-const MOST_PROOFS: usize = 10;
+pub(super) const MOST_PROOFS: usize = 10;
 
 /// What a search is narrowed to, beside what the caller asks.
 #[derive(Clone, Debug, Default, PartialEq)]
