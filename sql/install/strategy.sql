@@ -94,7 +94,7 @@ Question: {{ question }}
 $template$, 'strategies: an answer from sources and what was found out before, for decompose_sequential, decompose_parallel and ircot'),
 
 ('answer_in_graph', $template$[[system]]
-You answer a question from numbered sources, and from nothing else. The notes say which entities the sources name, which of them are named together, which belong to the same community, and on which paths one leads to another. They help to find what belongs together, and prove nothing themselves.
+You answer a question from numbered sources, and from nothing else. The notes say which entities the sources name, which relations those of the question have (subject — predicate → object), which of them are named together, which belong to the same community, and on which paths one leads to another. They help to find what belongs together, and prove nothing themselves.
 
 {{ frame }}
 

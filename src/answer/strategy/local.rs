@@ -1,4 +1,5 @@
-//! What was found, with what the graph has around it: the entities, the paths between them, and their community.
+//! What was found, with what the graph has around it: the entities, their relations, the paths between them, and their
+//! community.
 
 use super::compact::answer_from;
 use super::{AnswerStrategy, Desk, Fallback, FinalPrompt, StrategyOptions, StrategyResult};
@@ -13,7 +14,7 @@ const CHUNKS: u32 = 4;
 /// `local`.
 pub static STRATEGY: AnswerStrategy = AnswerStrategy {
     name: "local",
-    description: "answers from what the question finds and what the graph has around it, entities, paths and the community, in one call",
+    description: "answers from what the question finds and what the graph has around it, entities, relations, paths and the community, in one call",
     calls: "1",
     options: &["community_chunks", "community_level"],
     is_for_extractive: true,

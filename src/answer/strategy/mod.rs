@@ -66,7 +66,7 @@ pub use global::community_calls;
 pub use last::{BegunAnswer, Fallback, FinalPrompt, PendingAnswer};
 pub use options::StrategyOptions;
 pub use stepped::{AgentNext, AgentProgress, SteppedAnswer, step};
-pub use surroundings::{GraphNote, PathOfRows, Surroundings, joined, related};
+pub use surroundings::{GraphNote, PathOfRows, Surroundings, joined, related, saying_rows, stated};
 pub use tools::{Limits, ModelReply, ReadingCalls, StrategyHost, WantedSources};
 
 use crate::error::{Error, ErrorKind, Result};

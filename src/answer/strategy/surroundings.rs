@@ -1,8 +1,9 @@
 //! What a graph says around a question, as far as what is read stands behind it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::graph::paths::EntityPath;
+use crate::graph::paths::relations::RelationStep;
 use crate::source::{RelationRow, Source, SourceId, StatementRows};
 
 /// Most names or paths that a list tells of.
@@ -60,7 +61,7 @@ pub struct PathOfRows {
 /// predicate.
 #[must_use]
 pub fn related(paths: &[PathOfRows]) -> Surroundings {
-    let mut rows: Vec<(RelationRow, Vec<String>)> = Vec::new();
+    let mut said = Vec::new();
     let mut notes = Vec::new();
     for PathOfRows { relation, path } in paths {
         let mut proofs = Vec::new();
@@ -69,12 +70,7 @@ pub fn related(paths: &[PathOfRows]) -> Surroundings {
             let row = RelationRow { relation: relation.clone(), key };
             proofs.push(SourceId::Row(row.clone()));
             let words = edge.relation.as_ref().and_then(|it| it.words.clone());
-            let content = words.unwrap_or(statement);
-            match rows.iter_mut().find(|(known, _)| *known == row) {
-                Some((_, said)) if said.contains(&content) => {}
-                Some((_, said)) => said.push(content),
-                None => rows.push((row, vec![content])),
-            }
+            said.push((row, words.unwrap_or(statement)));
         }
         let words = statements(path).join(", ");
         notes.push(GraphNote {
@@ -84,11 +80,61 @@ pub fn related(paths: &[PathOfRows]) -> Surroundings {
             proofs: vec![proofs],
         });
     }
+    Surroundings { lists: vec![("Paths", joined(notes))], sources: saying_rows(said) }
+}
+
+/// Relations of what a question names in words, of which the first counts most; and which row of `table` says each, where a
+/// column does. What a language model has read in a text is proven by the chunk with its words: `places` has the sources
+/// of chunks, by the keys of these.
+#[must_use]
+pub fn stated(
+    relations: &[RelationStep],
+    table: &str,
+    places: &HashMap<i64, SourceId>,
+) -> (Vec<GraphNote>, Vec<(RelationRow, String)>) {
+    let mut said = Vec::new();
+    let mut notes = Vec::new();
+    for (rank, RelationStep { from_name, to, relation, proof, .. }) in (1_u32..).zip(relations) {
+        let predicate = &relation.predicate;
+        let (subject, object) = match relation.is_inverse {
+            true => (&to.name, from_name),
+            false => (from_name, &to.name),
+        };
+        let source = match relation.words {
+            Some(_) => places.get(&proof.chunk_id).cloned(),
+            None => {
+                let key = Some(proof.source_key.clone());
+                let row = RelationRow { relation: table.to_owned(), key };
+                said.push((row.clone(), format!("{subject} {predicate} {object}")));
+                Some(SourceId::Row(row))
+            }
+        };
+        let words = format!("{subject} — {predicate} → {object}");
+        notes.push(GraphNote {
+            key: words.clone(),
+            words,
+            weight: 1.0 / f64::from(rank),
+            proofs: source.map(|it| vec![it]).into_iter().collect(),
+        });
+    }
+    (joined(notes), said)
+}
+
+/// Rows as sources: each row once, with all that it says, and nothing of that twice.
+#[must_use]
+pub fn saying_rows(said: Vec<(RelationRow, String)>) -> Vec<Source> {
+    let mut rows: Vec<(RelationRow, Vec<String>)> = Vec::new();
+    for (row, content) in said {
+        match rows.iter_mut().find(|(known, _)| *known == row) {
+            Some((_, said)) if said.contains(&content) => {}
+            Some((_, said)) => said.push(content),
+            None => rows.push((row, vec![content])),
+        }
+    }
     let source = |(row, said): (RelationRow, Vec<String>)| {
         Source::Rows(StatementRows { row, content: said.join("\n") })
     };
-    let sources = rows.into_iter().map(source).collect();
-    Surroundings { lists: vec![("Paths", joined(notes))], sources }
+    rows.into_iter().map(source).collect()
 }
 
 /// What the relations on a path say, each from its subject to its object.

@@ -7,9 +7,10 @@
 //! A mention says that a chunk names an entity; a relation says what one entity is to another, by a name, its predicate.
 //! A database has many of them before anybody reads a text: a foreign key is one, and so is a column. Which columns say
 //! something, and what, is written in the option `graph` of a pipeline ([`ColumnRelations`]). What texts say a language
-//! model may [`extract`], and what a question asks for one may [`pick`].
+//! model may [`extract`], and what a question asks for one may [`pick`]; [`foremost`] tells without one which are worth telling.
 
 pub mod extract;
+pub mod foremost;
 pub mod pick;
 
 use std::collections::BTreeMap;

@@ -7,6 +7,7 @@
 use pgrx::prelude::*;
 use serde_json::{Value as Json, json};
 
+use super::run::MOST_COUNTED;
 use super::table::{self, TableForm};
 use super::{
     Derivation, DerivationItem, DerivedReply, DerivedText, by_text, check_refresh, counted,
@@ -47,11 +48,39 @@ pub fn set(pipeline: &Pipeline, choice: &ExtractChoice) -> Result<()> {
         (ExtractChoice::Wanted(wanted), _) => wanted,
     };
     let option = complete(pipeline, wanted)?;
-    match current {
-        Some(current) => derivation::set(pipeline.id, KIND, &option, &current.relation.sql)?,
-        None => drop(create(pipeline, &option)?),
+    let is_other = current.as_ref().is_none_or(|it| it.options != option);
+    let table = match current {
+        Some(current) => {
+            derivation::set(pipeline.id, KIND, &option, &current.relation.sql)?;
+            current.relation.sql
+        }
+        None => create(pipeline, &option)?,
+    };
+    // No text is read for a successor before it takes the place of the other one.
+    if is_other && pipeline.replaces.is_none() {
+        announce_calls(pipeline, &option, &table)?;
     }
     noted::wake_at_commit();
+    Ok(())
+}
+
+/// Says in about how many calls a language model will read the texts that there are, before it reads any. One whose reply
+/// cannot be read is asked for once more.
+fn announce_calls(pipeline: &Pipeline, option: &Json, relations: &str) -> Result<()> {
+    let texts = TextRelations::load(derivation::options(KIND, option)?)?;
+    let any_chunk = render(query!(tree.chunks), &[("chunk_table", &pipeline.chunk_table.sql)]);
+    let (missing, has_chunks) = as_owner_of_all(pipeline, || -> Result<(i64, bool)> {
+        let missing = texts.count_missing(pipeline, relations, MOST_COUNTED)?;
+        Ok((missing, missing > 0 || counted(&any_chunk, &[1_i64.into()])? > 0))
+    })?;
+    let calls = match missing {
+        0 if has_chunks => "0, since all texts have been read".to_owned(),
+        0 => "one for each text of a chunk, of which there is none yet".to_owned(),
+        MOST_COUNTED.. => format!("at least {MOST_COUNTED}, one for each text to be read"),
+        _ => format!("about {missing}, one for each text to be read"),
+    };
+    let (name, llm) = (&pipeline.name, option["llm"].as_str().unwrap_or_default());
+    notice!("calls of {llm} for the relations of pipeline \"{name}\": {calls}");
     Ok(())
 }
 

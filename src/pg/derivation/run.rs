@@ -37,7 +37,7 @@ const TEXTS_BESIDE_CALLS: usize = 8;
 const TEXTS: usize = 64;
 
 /// Missing items are counted up to here.
-const MOST_COUNTED: i64 = 1_000_000;
+pub(super) const MOST_COUNTED: i64 = 1_000_000;
 
 /// What a step of a run came to.
 pub enum RunStep {

@@ -9,8 +9,10 @@ use super::derived;
 use super::entity_graph::{EntityGraph, MOST_STARTS, span};
 use super::search::{FilterSql, source_key};
 use crate::error::Result;
+use crate::graph::asked;
 use crate::graph::paths::relations::{RelationStep, SaidRelation};
 use crate::graph::paths::{CoOccurrence, EntityPath, NamedEntity, PathSearch};
+use crate::graph::relations::foremost::foremost;
 use crate::graph::relations::pick::{PickedRelations, RelationMenu};
 use crate::graph::relations::{PredicateChoice, phrases};
 use crate::pg::catalog::derivation::{self, DerivationKind, StoredDerivation};
@@ -38,6 +40,10 @@ const MOST_NAMED: i64 = 100;
 const PICKED_HOPS: usize = 3;
 const PICKED_PATHS: usize = 20;
 
+/// The kinds of tables of relations.
+const KINDS: [DerivationKind; 2] =
+    [DerivationKind::ColumnRelations, DerivationKind::ExtractedRelations];
+
 /// Relations between the entities of a pipeline, as far as chunks say them that a filter lets pass.
 pub struct RelationGraph<'a> {
     pipeline: &'a Pipeline,
@@ -56,7 +62,7 @@ impl<'a> RelationGraph<'a> {
     ) -> Result<RelationGraph<'a>> {
         let of = |kind| derived::required(pipeline, kind, ("relations", with_relations));
         let mut tables = Vec::new();
-        for kind in [DerivationKind::ColumnRelations, DerivationKind::ExtractedRelations] {
+        for kind in KINDS {
             if derivation::of(pipeline.id, kind)?.is_some() {
                 tables.push(of(kind)?);
             }
@@ -67,6 +73,19 @@ impl<'a> RelationGraph<'a> {
         Ok(RelationGraph { pipeline, graph, filter, tables })
     }
 
+    /// Those relations of a pipeline that the caller may read; `None` where there are none.
+    pub fn readable(
+        pipeline: &'a Pipeline,
+        graph: &'a EntityGraph,
+        filter: &'a FilterSql,
+    ) -> Result<Option<RelationGraph<'a>>> {
+        let mut tables = Vec::new();
+        for kind in KINDS {
+            tables.extend(derived::readable(pipeline, kind)?);
+        }
+        Ok((!tables.is_empty()).then_some(RelationGraph { pipeline, graph, filter, tables }))
+    }
+
     /// The tables of relations that it reads.
     pub fn tables(&self) -> impl Iterator<Item = &Relation> {
         self.tables.iter().map(|it| &it.relation)
@@ -75,7 +94,7 @@ impl<'a> RelationGraph<'a> {
     /// Whether there are relations of a pipeline, and the caller may read all of them.
     pub fn is_readable(pipeline: &Pipeline) -> Result<bool> {
         let mut any = false;
-        for kind in [DerivationKind::ColumnRelations, DerivationKind::ExtractedRelations] {
+        for kind in KINDS {
             if derivation::of(pipeline.id, kind)?.is_some() {
                 any = derived::readable(pipeline, kind)?.is_some();
                 if !any {
@@ -104,31 +123,51 @@ impl<'a> RelationGraph<'a> {
         (hops, most): (usize, usize),
     ) -> Result<Vec<EntityPath>> {
         let statements = self.statements(predicates)?;
-        let named = predicates.names();
-        let predicates: Vec<Option<&str>> =
-            named.map_or_else(|| vec![None], |it| it.into_iter().map(Some).collect());
-        let values = &self.filter.values;
         let mut search = PathSearch::new(starts, hops);
         loop {
             let ends = search.ends();
             if ends.is_empty() {
                 return Ok(search.finish(most));
             }
-            let of_each = (MOST_RELATIONS_TOGETHER / ends.len() as i64).clamp(1, MOST_RELATIONS);
-            let mut steps = Vec::new();
-            for statement in &statements {
-                let ends = ends.clone();
-                let arguments = [
-                    ends.into(),
-                    predicates.clone().into(),
-                    values.clone().into(),
-                    of_each.into(),
-                    MOST_CHUNKS.into(),
-                ];
-                steps.extend(prepared::rows(statement, &arguments, step)?);
-            }
-            search.follow(steps);
+            search.follow(self.steps(&statements, &ends, predicates)?);
         }
+    }
+
+    /// What `statements`, those for these predicates, find from entities, of which there is at least one.
+    fn steps(
+        &self,
+        statements: &[String],
+        ends: &[String],
+        predicates: &PredicateChoice,
+    ) -> Result<Vec<RelationStep>> {
+        let named = predicates.names();
+        let predicates: Vec<Option<&str>> =
+            named.map_or_else(|| vec![None], |it| it.into_iter().map(Some).collect());
+        let of_each = (MOST_RELATIONS_TOGETHER / ends.len() as i64).clamp(1, MOST_RELATIONS);
+        let mut steps = Vec::new();
+        for statement in statements {
+            let arguments = [
+                ends.to_vec().into(),
+                predicates.clone().into(),
+                self.filter.values.clone().into(),
+                of_each.into(),
+                MOST_CHUNKS.into(),
+            ];
+            steps.extend(prepared::rows(statement, &arguments, step)?);
+        }
+        Ok(steps)
+    }
+
+    /// At most `most` relations of what `question` names, the most telling first.
+    pub fn around(&self, question: &str, most: usize) -> Result<Vec<RelationStep>> {
+        let starts = self.named_by(question)?;
+        if starts.is_empty() {
+            return Ok(Vec::new());
+        }
+        let ends: Vec<String> = starts.iter().map(|it| it.norm.clone()).collect();
+        let all = PredicateChoice::All;
+        let steps = self.steps(&self.statements(&all)?, &ends, &all)?;
+        Ok(foremost(question, &starts, steps, most))
     }
 
     /// The best paths over what a language model has picked, from what the question names where nothing is known of that.
@@ -229,21 +268,38 @@ impl<'a> RelationGraph<'a> {
         self.known(starts)
     }
 
+    /// What a question names of all that relations are between, but for words such as "who".
+    fn named_by(&self, question: &str) -> Result<Vec<NamedEntity>> {
+        let (names, phrases) = (self.graph.starts(question), phrases(question));
+        let norms: Vec<&str> = names.iter().chain(&phrases).map(|it| it.norm.as_str()).collect();
+        let known = self.known_of(&norms)?;
+        let mut named = asked::named(question, (names, phrases), |norm| known.contains(norm));
+        named.truncate(MOST_STARTS);
+        Ok(named)
+    }
+
     /// Those of some entities that relations are between which the caller sees and the filter lets pass, the first of them.
     fn known(&self, mut entities: Vec<NamedEntity>) -> Result<Vec<NamedEntity>> {
+        let norms: Vec<&str> = entities.iter().map(|it| it.norm.as_str()).collect();
+        let known = self.known_of(&norms)?;
+        entities.retain(|it| known.contains(&it.norm));
+        entities.truncate(MOST_STARTS);
+        Ok(entities)
+    }
+
+    /// Which of some normal forms relations are between that the caller sees and the filter lets pass.
+    fn known_of(&self, norms: &[&str]) -> Result<HashSet<String>> {
         let mut known = HashSet::new();
         for table in &self.tables {
-            let norms: Vec<&str> = entities.iter().map(|it| it.norm.as_str()).collect();
             let statement = self.statement(table, query!(column_relations.known), &[])?;
             // The second one is not used: the values of a filter are always the third.
-            let arguments = [norms.into(), MOST_NAMED.into(), self.filter.values.clone().into()];
+            let arguments =
+                [norms.to_vec().into(), MOST_NAMED.into(), self.filter.values.clone().into()];
             known.extend(prepared::rows(&statement, &arguments, |row| {
                 required(row.get::<String>(1)?)
             })?);
         }
-        entities.retain(|it| known.contains(&it.norm));
-        entities.truncate(MOST_STARTS);
-        Ok(entities)
+        Ok(known)
     }
 }
 

@@ -1,8 +1,11 @@
 //! Strategies that read what a graph has around a question.
 
+use std::collections::HashMap;
+
 use super::*;
-use crate::graph::paths::relations::SaidRelation;
+use crate::graph::paths::relations::{RelationStep, SaidRelation};
 use crate::graph::paths::{CoOccurrence, EntityPath, NamedEntity, PathEdge};
+use crate::source::SourceId;
 
 /// A path of one edge, which row 1 of `mill` says.
 pub fn path(from: &str, predicate: &str, to: &str) -> PathOfRows {
@@ -61,6 +64,59 @@ fn what_a_language_model_has_read_is_cited_by_the_words_of_the_text() {
     assert_eq!(around.sources[0].content(), "Ghent sold its mill at Rye\nBruges buys Rye");
     let read = around.sources.iter().map(Source::id).collect();
     assert_eq!(around.told(&read), ["Paths: Ghent founded Rye; Bruges buys Rye"]);
+}
+
+/// What is said of Ghent: of columns where there are no `words`, else of the text of the chunk with this key.
+fn of_ghent(predicate: &str, to: &str, chunk_id: i64, words: Option<&str>) -> RelationStep {
+    let name = to.trim_start_matches('<').to_owned();
+    RelationStep {
+        from: 0,
+        from_name: "Ghent".to_owned(),
+        to: NamedEntity { norm: name.to_lowercase(), name },
+        relation: SaidRelation {
+            predicate: predicate.to_owned(),
+            is_inverse: to.starts_with('<'),
+            method: if words.is_some() { "llm" } else { "sql" }.to_owned(),
+            span: None,
+            words: words.map(str::to_owned),
+        },
+        chunks: 1,
+        proof: CoOccurrence {
+            source_key: chunk_id.to_string(),
+            chunk_id,
+            chunk_no: 0,
+            from: None,
+            to: None,
+        },
+    }
+}
+
+#[test]
+fn relations_are_told_as_far_as_their_rows_and_chunks_are_read() {
+    let steps = [
+        of_ghent("mills", "Rye", 1, None),
+        of_ghent("founded", "Rye", 2, Some("Ghent, which began the mill of Rye")),
+        of_ghent("owns", "<Bruges", 1, None),
+        of_ghent("sold", "Wheat", 3, Some("Ghent sold its wheat")),
+        of_ghent("mills", "Rye", 4, Some("Ghent mills rye")),
+    ];
+    let chunk = Source::Chunk(passage(2, 1));
+    let places = HashMap::from([(2, chunk.id())]);
+    let (notes, said) = stated(&steps, "mill", &places);
+    let sources = saying_rows(said);
+    let contents: Vec<&str> = sources.iter().map(Source::content).collect();
+    assert_eq!(contents, ["Ghent mills Rye\nBruges owns Ghent"]);
+    assert_eq!(sources[0].label(), "mill 1");
+    let around = Surroundings { lists: vec![("R", notes)], sources: Vec::new() };
+    let told = |read: &[SourceId]| around.told(&read.iter().cloned().collect());
+    let rows = "R: Ghent — mills → Rye; ";
+    let all = format!("{rows}Ghent — founded → Rye; Bruges — owns → Ghent");
+    assert_eq!(told(&[sources[0].id(), chunk.id()]), [all]);
+    assert_eq!(told(&[sources[0].id()]), [format!("{rows}Bruges — owns → Ghent")]);
+    // What a text says is read in the text, and nowhere else.
+    assert_eq!(told(&[chunk.id()]), ["R: Ghent — founded → Rye"]);
+    assert!(told(&[]).is_empty());
+    assert!(stated(&[], "mill", &places).0.is_empty());
 }
 
 #[test]

@@ -198,7 +198,9 @@ fn extracted(
     let (mut found, strategy) = match writing.strategy.sources(&writing.strategy_options) {
         StrategySources::Communities(quest) => return digested(question, search, writing, quest),
         StrategySources::Surroundings(quest) => {
-            let sources = around::surroundings(question, quest, search)?.sources;
+            let mut sources = around::surroundings(question, quest, search)?.sources;
+            // What the columns of a row say is no sentence that could be quoted.
+            sources.retain(|it| it.chunk().is_some());
             (WholeFindings::of_fact(sources), writing.strategy.name)
         }
         StrategySources::Found => {

@@ -195,7 +195,11 @@ impl CommunityTables {
 
 impl Search {
     /// Chunks in the order of their keys that are given.
-    fn of_chunks(&self, statements: &Statements<'_>, chunks: &[i64]) -> Result<Vec<Passage>> {
+    pub(super) fn of_chunks(
+        &self,
+        statements: &Statements<'_>,
+        chunks: &[i64],
+    ) -> Result<Vec<Passage>> {
         let candidates: Vec<Candidate> =
             chunks.iter().map(|chunk_id| Candidate::by_graph(*chunk_id, 0.0)).collect();
         let hits = self.hits(statements, None, &candidates)?;

@@ -1,30 +1,44 @@
 //! What is around a question in the graph, by chunks that the caller sees and that the filter lets pass.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::communities::CommunityTables;
-use super::narrowing::ProvenPath;
+use super::narrowing::{MOST_PROOFS, ProvenPath};
+use super::statement::Statements;
 use super::walk::NamedRow;
 use super::{Connections, Search, SearchFindings};
-use crate::answer::strategy::{GraphNote, joined};
+use crate::answer::strategy::{GraphNote, joined, stated};
 use crate::error::Result;
 use crate::graph::communities::rank::CommunityQuest;
+use crate::graph::paths::relations::RelationStep;
 use crate::pg::catalog::derivation::DerivationKind;
 use crate::pg::question::derived;
 use crate::pg::question::entity_graph::EntityGraph;
+use crate::pg::question::relation_graph::RelationGraph;
+use crate::pg::text_to_sql::statement_name;
 use crate::retrieve::Passage;
-use crate::source::{Source, SourceId};
+use crate::source::{RelationRow, Source, SourceId};
+
+/// Most relations of what a question names: no more are told.
+const MOST_RELATIONS: usize = 20;
+
+/// Most chunks that state some of them. The others of [`MOST_PROOFS`] prove paths.
+const MOST_STATING: usize = 5;
 
 /// What is around a question in the graph.
 #[derive(Default)]
 pub struct EntitySurroundings {
     /// Entities that what was found names, as it writes them, the most frequent first.
     pub entities: Vec<GraphNote>,
+    /// What rows and texts say of what the question names, the most telling first.
+    pub relations: Vec<GraphNote>,
+    /// The rows of which columns say some of that, each with what it says.
+    pub said: Vec<(RelationRow, String)>,
     /// How what the question names is connected with others: the names on each path, the best first.
     pub paths: Vec<GraphNote>,
     /// Members of the community of what was found, which that may name as well, the most frequent first.
     pub members: Vec<GraphNote>,
-    /// What proves the paths, beside what was found.
+    /// What states the relations and proves the paths, beside what was found.
     pub proofs: Vec<Passage>,
     /// Chunks of the community, beside these.
     pub of_community: Vec<Passage>,
@@ -44,12 +58,14 @@ impl Search {
         let communities = derived::readable(self.pipeline(), DerivationKind::Communities)?;
         let communities = communities.map(|it| it.relation);
         let around = self.in_filter(found.read_filter.as_ref(), |statements| {
-            let read: Vec<_> = communities.iter().chain([&graph.mentions]).collect();
+            let relations = RelationGraph::readable(self.pipeline(), &graph, statements.filter)?;
+            let mut read: Vec<_> = communities.iter().chain([&graph.mentions]).collect();
+            read.extend(relations.iter().flat_map(RelationGraph::tables));
             self.searched.check_names(&read)?;
             let found = &found.passages;
-            let Connections { paths, passages: mut proofs } =
-                self.connected(statements, &graph, question)?;
-            proofs.retain(|it| found.iter().all(|known| known.chunk_id != it.chunk_id));
+            let (steps, stating) = self.said_of(statements, relations.as_ref(), question)?;
+            let Connections { paths, passages } = self.connected(statements, &graph, question)?;
+            let proofs = new_ones(found, stating.into_iter().chain(passages), MOST_PROOFS);
             let first: Vec<Passage> = found.iter().chain(&proofs).cloned().collect();
             let entities = self.named(&graph, &weighted(&first))?;
             let (mut others, mut members) = (Vec::new(), Vec::new());
@@ -63,11 +79,15 @@ impl Search {
             let read = self.beside(statements, found, chunks)?;
             let all: Vec<&Passage> = found.iter().chain(&read).collect();
             let places = places(&all, first.iter().chain(&others));
+            let table = statement_name(self.pipeline().source.oid);
+            let (relations, said) = stated(&steps, &table, &places);
             let (proofs, of_community) = read
                 .into_iter()
                 .partition(|it| proofs.iter().any(|one| one.chunk_id == it.chunk_id));
             Ok(EntitySurroundings {
                 entities: notes(&entities, &places),
+                relations,
+                said,
                 paths: paths.iter().map(|path| path_note(path, &places)).collect(),
                 members: notes(&members, &places),
                 proofs,
@@ -85,6 +105,23 @@ impl Search {
         }
     }
 
+    /// What `relations` say of what `question` names, and of the chunks whose texts state it the first.
+    fn said_of(
+        &self,
+        statements: &Statements<'_>,
+        relations: Option<&RelationGraph<'_>>,
+        question: &str,
+    ) -> Result<(Vec<RelationStep>, Vec<Passage>)> {
+        let Some(relations) = relations else { return Ok((Vec::new(), Vec::new())) };
+        let steps = relations.around(question, MOST_RELATIONS)?;
+        let mut seen = HashSet::new();
+        let stating = steps.iter().filter(|step| step.relation.words.is_some());
+        let stating = stating.map(|step| step.proof.chunk_id).filter(|chunk| seen.insert(*chunk));
+        let chunks: Vec<i64> = stating.take(MOST_STATING).collect();
+        let passages = self.of_chunks(statements, &chunks)?;
+        Ok((steps, passages))
+    }
+
     /// What chunks name of the members of a community.
     fn members_named(
         &self,
@@ -99,6 +136,12 @@ impl Search {
         named.retain(|(_, norm, ..)| members.contains(norm));
         Ok(named)
     }
+}
+
+/// The first `most` of `others` that are not among those that were `found`, each once.
+fn new_ones(found: &[Passage], others: impl Iterator<Item = Passage>, most: usize) -> Vec<Passage> {
+    let mut seen: HashSet<i64> = found.iter().map(|it| it.chunk_id).collect();
+    others.filter(|it| seen.insert(it.chunk_id)).take(most).collect()
 }
 
 /// Chunks as those that a walk begins at.

@@ -1,6 +1,8 @@
 //! What strategies look up in the graph, as steps of a trace.
 
-use crate::answer::strategy::{Surroundings, community_calls, related as related_rows};
+use crate::answer::strategy::{
+    Surroundings, community_calls, related as related_rows, saying_rows,
+};
 use crate::error::Result;
 use crate::graph::communities::rank::CommunityQuest;
 use crate::graph::relations::pick::PickedRelations;
@@ -8,6 +10,7 @@ use crate::pg::question::answer::Writing;
 use crate::pg::question::federation::FederatedSearch;
 use crate::pg::question::search::EntitySurroundings;
 use crate::pg::ragd::trace;
+use crate::retrieve::Passage;
 use crate::source::Source;
 
 /// Most entities that a step of a trace names.
@@ -44,10 +47,17 @@ pub fn surroundings(
 ) -> Result<Surroundings> {
     trace::step("communities", String::new, || {
         let (mut passages, around) = search.surroundings(question, quest)?;
-        let EntitySurroundings { entities, paths, members, proofs, of_community } = around;
+        let EntitySurroundings { entities, relations, said, paths, members, proofs, of_community } =
+            around;
+        let found = passages.len();
         passages.extend(proofs.into_iter().chain(of_community));
         (1..).zip(&mut passages).for_each(|(rank, passage)| passage.rank = rank);
-        trace::rows(passages.len());
+        let beside = passages.split_off(found);
+        let chunks = |them: Vec<Passage>| them.into_iter().map(Source::Chunk);
+        // What rows say of what the question names is short, and goes before chunks that are only near it.
+        let near = saying_rows(said).into_iter().chain(chunks(beside));
+        let sources: Vec<Source> = chunks(passages).chain(near).collect();
+        trace::rows(sources.len());
         trace::words(|| {
             let names: Vec<&str> =
                 entities.iter().take(MOST_SHOWN).map(|it| it.words.as_str()).collect();
@@ -55,10 +65,10 @@ pub fn surroundings(
         });
         let lists = [
             ("Entities that the sources name", entities),
+            ("Relations of what the question names", relations),
             ("Entities that are named together", paths),
             ("Other entities of the same community", members),
         ];
-        let sources = passages.into_iter().map(Source::Chunk).collect();
         Ok(Surroundings { lists: lists.into(), sources })
     })
 }
