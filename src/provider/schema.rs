@@ -269,6 +269,11 @@ fn refused(request: &GenerateRequest, wrong: &[String]) -> Error {
     // A place is named in the provider's words.
     let key = ApiKey::resolve(&request.provider).unwrap_or_default();
     let wrong = key.excerpt(&wrong.join("; "));
-    let message = format!("provider \"{name}\" did not answer in the form of the schema: {wrong}");
+    let misfit = format!("provider \"{name}\" did not answer in the form of the schema");
+    // Members are named in the model's words, into which personal data have been put back, and errors are logged.
+    let message = match redaction::hides(&request.provider) {
+        true => misfit,
+        false => format!("{misfit}: {wrong}"),
+    };
     Error::new(ErrorKind::ReplyMisfit, message)
 }

@@ -57,7 +57,7 @@ pub fn scores(answer: &str, count: usize) -> Option<Vec<f32>> {
     Some(scores.into_iter().map(Option::unwrap_or_default).collect())
 }
 
-/// The error of an `answer` without grades.
+/// The error of an `answer` without grades; empty is one that must not be shown.
 pub fn no_grades(answer: &str) -> Error {
     Error::new(ErrorKind::ProviderFailed, said(answer))
         .hint("Rerank with another model: SET rag.llm, or rerank => 'late_interaction'.")
@@ -69,6 +69,9 @@ pub fn remark(answer: &str) -> String {
 }
 
 fn said(answer: &str) -> String {
+    if answer.is_empty() {
+        return "the language model replied without grades".to_owned();
+    }
     let start: String = answer.chars().take(80).collect();
     format!("the language model replied \"{start}\" instead of grades")
 }
@@ -107,6 +110,8 @@ mod tests {
         let error = no_grades("I cannot do that.");
         assert_eq!(error.kind(), ErrorKind::ProviderFailed);
         assert!(error.message().contains("I cannot do that."), "{error}");
+        let hidden = no_grades("");
+        assert_eq!(hidden.message(), "the language model replied without grades");
         let remark = remark(&"No. ".repeat(100));
         assert!(remark.len() < 200 && remark.ends_with("order of the search"), "{remark}");
     }

@@ -6,6 +6,8 @@ mod answers;
 mod found;
 #[path = "redact/later_calls.rs"]
 mod later_calls;
+#[path = "redact/logged.rs"]
+mod logged;
 
 use postgres::Client;
 

@@ -9,7 +9,9 @@ use crate::error::Result;
 use crate::pg::catalog::{model, template};
 use crate::pg::server::error::unexpected;
 use crate::pg::server::random;
-use crate::protocol::{ModelRef, ModelTask, ProviderConfig, Request, RerankRequest, Response};
+use crate::protocol::{
+    ModelRef, ModelTask, ProviderConfig, RedactionPolicy, Request, RerankRequest, Response,
+};
 use crate::redact::withheld::WithheldValues;
 use crate::rerank::{LATE_INTERACTION, LLM, READER, judge};
 use crate::retrieve::{Hit, RetrieveOptions, rank};
@@ -225,7 +227,7 @@ fn scored(response: Response, count: usize) -> Result<Vec<f32>> {
     }
 }
 
-/// The grades, or what was said instead.
+/// The grades, or what was said instead: nothing where that may have personal data in it, since messages are logged.
 fn grade(
     llm: &ProviderConfig,
     query: &str,
@@ -236,5 +238,9 @@ fn grade(
     let template = template::find(judge::TEMPLATE)?;
     let messages = judge::messages(&template, query, &texts, &random::nonce()?)?;
     let answer = generate(llm, messages, Sampling::probable(Some(GRADES)), context)?;
-    Ok(judge::scores(&answer.text, passages.len()).ok_or(answer.text))
+    let shown = match llm.special.redact {
+        RedactionPolicy::Pii => String::new(),
+        RedactionPolicy::Nothing => answer.text.clone(),
+    };
+    Ok(judge::scores(&answer.text, passages.len()).ok_or(shown))
 }
