@@ -10,6 +10,11 @@
 //! reply scores higher than another) beside that of plain word overlap, then what the verdicts say,
 //! what a score means, and the time of a reply.
 //!
+//! Hardly a text there has numbers as tokenizers and the extraction from pages leave them, "98. 7" and
+//! "$ 36, 000". So the texts that have decimals or groups of digits are rewritten so, and the replies
+//! are compared with both. It also counts the faithful replies that are still supported after one digit
+//! of a number in them is changed.
+//!
 //! The data is in `$PG_RAG_DATA` (default `../shared/data`). Where it is missing, that is said and
 //! no more.
 
@@ -58,6 +63,7 @@ fn main() {
             (1.0 - ours) / (1.0 - plain)
         );
     }
+    split_numbers(&rows);
     verdicts(&rows);
     calibration(&rows);
     let begun = Instant::now();
@@ -67,7 +73,87 @@ fn main() {
 }
 
 fn score(row: &Row) -> f64 {
-    faithfulness(&verify(&row.response, &[&row.context], &mut || {}))
+    score_of(&row.response, &row.context)
+}
+
+fn score_of(response: &str, context: &str) -> f64 {
+    faithfulness(&verify(response, &[context], &mut || {}))
+}
+
+/// What is told of replies where the numbers of the text are split, beside the text as it is.
+fn split_numbers(rows: &[Row]) {
+    let has_number = |text: &str| (0..text.len()).any(|at| parts_number(text, at));
+    let judged = rows.iter().filter(|row| row.faithful.is_some() && has_number(&row.context));
+    let judged: Vec<&Row> = judged.collect();
+    let both: Vec<&Row> = judged.iter().copied().filter(|row| has_number(&row.response)).collect();
+    println!("\n| such numbers in | replies | faithful | text as it is | its numbers split |");
+    println!("|---|---|---|---|---|");
+    for (name, chosen) in [("the text", &judged), ("text and reply", &both)] {
+        let truth: Vec<bool> = chosen.iter().map(|row| row.faithful == Some(true)).collect();
+        let scores = |of: &dyn Fn(&Row) -> String| -> Vec<f64> {
+            chosen.iter().map(|row| score_of(&row.response, &of(row))).collect()
+        };
+        let faithful = truth.iter().filter(|is| **is).count();
+        let [plain, split] =
+            [scores(&|row| row.context.clone()), scores(&|row| split(&row.context))]
+                .map(|scores| auroc(&scores, &truth));
+        println!("| {name} | {} | {faithful} | {plain:.4} | {split:.4} |", chosen.len());
+    }
+    println!("\n| faithful replies with such numbers | replies | supported | numbers split |");
+    println!("|---|---|---|---|");
+    let faithful: Vec<&Row> = both.into_iter().filter(|row| row.faithful == Some(true)).collect();
+    for (name, changed) in [("as they are", false), ("with another number", true)] {
+        let supported = |of: &dyn Fn(&Row) -> String| {
+            let reply = |row: &Row| match changed {
+                true => with_another_number(&row.response),
+                false => row.response.clone(),
+            };
+            faithful.iter().filter(|row| score_of(&reply(row), &of(row)) >= 0.5).count()
+        };
+        let (plain, split) =
+            (supported(&|row| row.context.clone()), supported(&|row| split(&row.context)));
+        println!("| {name} | {} | {plain} | {split} |", faithful.len());
+    }
+}
+
+/// `text` with a space behind each point before decimals and each comma before three digits, and behind "$".
+fn split(text: &str) -> String {
+    let mut split = String::with_capacity(text.len() + 16);
+    for (at, sign) in text.char_indices() {
+        split.push(sign);
+        let is_amount = sign == '$' && text[at + 1..].starts_with(|c: char| c.is_ascii_digit());
+        if is_amount || parts_number(text, at) {
+            split.push(' ');
+        }
+    }
+    split
+}
+
+/// Whether the character at this byte is the point before decimals, or the comma before three digits.
+fn parts_number(text: &str, at: usize) -> bool {
+    let Some(sign @ ("." | ",")) = text.get(at..at + 1) else { return false };
+    let is_part = |c: char| c.is_ascii_digit() || matches!(c, '.' | ',');
+    let before = &text[text[..at].trim_end_matches(is_part).len()..at];
+    let behind = &text[at + 1..];
+    let digits = behind.len() - behind.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+    let rest = &behind[digits..];
+    // More points are those of a version or of a date.
+    let goes_on = rest.starts_with('.') && rest[1..].starts_with(|c: char| c.is_ascii_digit());
+    let is_number = before.ends_with(|c: char| c.is_ascii_digit()) && !before.contains('.');
+    match sign {
+        "," => is_number && digits == 3,
+        _ => is_number && (1..=2).contains(&digits) && !goes_on,
+    }
+}
+
+/// `text` with another digit at the beginning of its first number that is grouped or has decimals.
+fn with_another_number(text: &str) -> String {
+    let Some(at) = (0..text.len()).find(|at| parts_number(text, *at)) else { return text.into() };
+    let start = text[..at].trim_end_matches(|c: char| c.is_ascii_digit() || c == ',').len();
+    let is_digit = |c: char| c.is_ascii_digit();
+    let start = start + text[start..at].find(is_digit).unwrap_or_default();
+    let digit = if text[start..].starts_with('7') { "3" } else { "7" };
+    format!("{}{digit}{}", &text[..start], &text[start + 1..])
 }
 
 /// What is told of the replies of the test part.

@@ -22,6 +22,8 @@ use unicode_segmentation::UnicodeSegmentation;
 use crate::source::{Original, Place, Source};
 use crate::text::character_counter::CharacterCounter;
 use crate::text::marker::{Marker, markers};
+use crate::text::number::canonical;
+use crate::text::number_run::joined_numbers;
 use crate::text::sentence::{sentences, sentences_interruptibly};
 
 /// What a marker stands for.
@@ -270,8 +272,11 @@ impl<'a> SentencedSource<'a> {
     }
 }
 
+/// The words of `text` in small letters, and its numbers in one form, however and in however many words they are written.
 fn words(text: &str) -> WordWeights {
-    text.unicode_words().map(str::to_lowercase).collect()
+    let word = |word: &str| canonical(word).unwrap_or_else(|| word.to_lowercase());
+    let numbers = joined_numbers(text).filter_map(|number| canonical(&number));
+    text.unicode_words().map(word).chain(numbers).collect()
 }
 
 #[cfg(test)]
@@ -397,6 +402,16 @@ mod tests {
             &[(1, red), (2, refunds)],
         );
         check("Refunds, and the lamp turns red [1, 2].", &[(1, red), (2, refunds)]);
+    }
+
+    #[test]
+    fn a_number_is_found_however_it_is_written() {
+        let text = "It sold 11,000 sacks. It sold 12, 000 sacks. It sold 13,000 sacks.";
+        for number in ["12,000", "12 000", "12000"] {
+            let answer = format!("Sacks: {number} [1].");
+            let found = citations(&answer, &[source(1, 0, text)], &mut || {});
+            assert_eq!(found.citations[0].quote, "It sold 12, 000 sacks.", "{number}");
+        }
     }
 
     #[test]

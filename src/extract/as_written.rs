@@ -13,7 +13,8 @@ use std::collections::HashSet;
 use std::ops::Range;
 
 use crate::text::bigram::is_unspaced;
-use crate::text::number::{is_same_number, number_runs};
+use crate::text::number::is_same_number;
+use crate::text::number_run::sure_runs;
 use crate::text::spelling::{is_typed_alike, plain};
 use crate::text::words::{Word, each_word, word_places};
 
@@ -78,7 +79,7 @@ fn are_plain(words: &[SpelledWord]) -> bool {
 /// spaces between words.
 fn spelled(text: &str, most: usize) -> Vec<SpelledWord> {
     let places: Vec<(usize, &str)> = word_places(text).take(most).collect();
-    let runs = number_runs(text, &places);
+    let runs = sure_runs(text, &places);
     let word = |(at, word): (usize, Word)| {
         let (start, own) = places[at];
         let next = runs.partition_point(|run| run.words.end <= at);
@@ -111,6 +112,7 @@ mod tests {
             ("Wer zahlt 1.250,00 €?", "Sie zahlt 1 250 € am 1.", "Wer zahlt 1 250 €?"),
             ("Qui signe 1 250 € ?", "Elle signe 1250 €", "Qui signe 1250 € ?"),
             ("12000円は誰？", "手数料は１万２千円です", "１万２千円は誰？"),
+            ("Who paid $36,000?", "They paid $ 36, 000 then", "Who paid $36, 000?"),
             ("नियम 47 क्या है?", "नियम ४७", "नियम ४७ क्या है?"),
             ("Wo liegen die Schluessel?", "Die Schlüssel liegen", "Wo liegen die Schlüssel?"),
             ("kirmizi isik neden yaniyor?", "Kırmızı ışık", "Kırmızı ışık neden yaniyor?"),

@@ -11,7 +11,8 @@ use super::polarity::denies;
 use crate::text::function_word::is_function_word_of;
 use crate::text::language::language;
 use crate::text::number::is_same_number;
-use crate::text::words::{Word, credit, words};
+use crate::text::number_run::{joined_words, readings};
+use crate::text::words::{Word, credit};
 
 /// Part of the words that tell which must stand in the other piece.
 const NEARLY_ALL: f32 = 0.9;
@@ -21,7 +22,9 @@ const SHORTEST: usize = 3;
 
 /// Whether all that `text` says stands in `other`, one figure, name and negation as the other.
 pub(super) fn is_repeated(text: &str, other: &str) -> bool {
-    let (own, held) = (words(text), words(other));
+    let held: Vec<Word> = readings(other).into_iter().map(|it| it.word).collect();
+    let is_number = |number: &str| held.iter().any(|it| is_same_number(number, &it.folded));
+    let own = joined_words(text, &is_number);
     let language = language(text);
     let tells = |word: &&Word| !is_function_word_of(&word.folded, language);
     let telling: Vec<&Word> = own.iter().filter(tells).collect();
@@ -64,6 +67,10 @@ mod tests {
         ] {
             assert!(is_repeated(text, STEP), "{text}");
         }
+        let price = "Rooms for 36,000 guests stand beside the old mill.";
+        assert!(is_repeated(&price.replace("36,000", "36, 000"), price));
+        assert!(is_repeated(price, &price.replace("36,000", "36 000")));
+        assert!(!is_repeated(&price.replace("36,000", "36, 001"), price));
         let german = "Bücher sind innerhalb von 30 Tagen zurückzugeben, an der Kasse.";
         assert!(is_repeated("An der Kasse sind Bücher zurückzugeben.", german));
         let russian = "Книги возвращают в кассу за 30 дней.";

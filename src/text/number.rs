@@ -10,8 +10,8 @@
 //! and "4.10" are two versions), but for a price without cents, "1250.00".
 
 use std::borrow::Cow;
-use std::ops::Range;
 
+use super::number_run::number_runs;
 use super::script::is_hangul;
 use super::words::word_places;
 
@@ -23,10 +23,7 @@ const ZEROS: [char; 21] = [
 ];
 
 /// Bytes of the longest number that is looked at.
-const LONGEST: usize = 64;
-
-/// Characters that make another word of 千 or 百 before them, such as the kilogram 千克 and the kilometre 千米.
-const MEASURES: &str = "克米瓦卡赫字伏帕焦分";
+pub(super) const LONGEST: usize = 64;
 
 /// The digit of ASCII that says the same as the decimal digit `c` of any script; `None` for other characters.
 #[must_use]
@@ -48,99 +45,14 @@ pub fn with_ascii_digits(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// A number that is written in several words of a text.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct NumberRun {
-    /// Which words these are.
-    pub words: Range<usize>,
-    /// The number, with digits and signs of ASCII.
-    pub written: String,
-}
-
-/// The numbers of `text` that are written in several of its words: groups of digits with a space between, and digits with
-/// characters that stand for powers of ten. `places` are its words with the bytes at which they begin.
-pub(crate) fn number_runs(text: &str, places: &[(usize, &str)]) -> Vec<NumberRun> {
-    let mut runs = Vec::new();
-    let mut at = 0;
-    while at < places.len() {
-        let rest = &places[at..];
-        let count = grouped(text, rest).max(compound(rest)).max(1);
-        let (last, word) = rest[count - 1];
-        let bytes = rest[0].0..last + word.len();
-        if count > 1 && bytes.len() <= LONGEST {
-            runs.push(NumberRun { words: at..at + count, written: with_ascii(&text[bytes]) });
-        }
-        at += count;
-    }
-    runs
-}
-
-/// How many of the first words of `places` are groups of digits of one number: "1 250 000,00".
-fn grouped(text: &str, places: &[(usize, &str)]) -> usize {
-    let is_first = |word: &str| {
-        let digits = with_ascii_digits(word);
-        let is_short = (1..=3).contains(&digits.len()) && !digits.starts_with('0');
-        is_short && digits.bytes().all(|it| it.is_ascii_digit())
-    };
-    if !places.first().is_some_and(|(_, word)| is_first(word)) {
-        return 0;
-    }
-    let mut count = 1;
-    for pair in places.windows(2) {
-        let ((start, word), (next, group)) = (pair[0], pair[1]);
-        let (digits, decimals) = match group.split_once(['.', ',', '٫']) {
-            Some((digits, decimals)) => (digits, Some(decimals)),
-            None => (group, None),
-        };
-        let is_group = digits.chars().filter_map(ascii_digit).count() == 3
-            && digits.chars().count() == 3
-            && decimals.is_none_or(|it| it.chars().all(|c| ascii_digit(c).is_some()));
-        if !is_group
-            || !matches!(&text[start + word.len()..next], " " | "\u{A0}" | "\u{202F}" | "\u{2009}")
-        {
-            break;
-        }
-        count += 1;
-        if decimals.is_some() {
-            break;
-        }
-    }
-    count
-}
-
-/// How many of the first words of `places` are digits and characters for powers of ten of one number: "1万2千".
-fn compound(places: &[(usize, &str)]) -> usize {
-    let (mut count, mut end): (usize, Option<usize>) = (0, None);
-    for (at, (start, word)) in places.iter().enumerate() {
-        let behind = start + word.len();
-        let is_measure = || {
-            let next = places.get(at + 1).filter(|(next, _)| *next == behind);
-            next.is_some_and(|(_, word)| MEASURES.contains(*word))
-        };
-        let is_power = || at > 0 && only(word).and_then(zeros).is_some() && !is_measure();
-        let is_part = is_digits(word) || is_power();
-        if !is_part || end.is_some_and(|end| end != *start) {
-            break;
-        }
-        (count, end) = (at + 1, Some(behind));
-    }
-    count
-}
-
-/// The only character of a word.
-fn only(word: &str) -> Option<char> {
-    let mut characters = word.chars();
-    characters.next().filter(|_| characters.next().is_none())
-}
-
-/// Whether a word is a number in digits of any script.
-fn is_digits(word: &str) -> bool {
-    let is_part = |c: char| ascii_digit(c).is_some() || is_sign(ascii_sign(c));
-    word.chars().next().and_then(ascii_digit).is_some() && word.chars().all(is_part)
+/// Whether `c` is the sign of a currency.
+pub(crate) fn is_currency_sign(c: char) -> bool {
+    matches!(c, '$' | '＄' | '৳' | '฿' | '៛' | '﷼' | '¢'..='¥' | '￠'..='￦')
+        || ('₠'..='\u{20CF}').contains(&c)
 }
 
 /// How many zeros a character of Chinese, Japanese or Korean stands for in a number.
-fn zeros(c: char) -> Option<usize> {
+pub(super) fn zeros(c: char) -> Option<usize> {
     match c {
         '十' => Some(1),
         '百' | '백' => Some(2),
@@ -153,7 +65,7 @@ fn zeros(c: char) -> Option<usize> {
 }
 
 /// A sign between digits as ASCII has it; other characters as they are.
-fn ascii_sign(c: char) -> char {
+pub(super) fn ascii_sign(c: char) -> char {
     match c {
         '\u{A0}' | '\u{202F}' | '\u{2009}' => ' ',
         '٬' | '，' => ',',
@@ -163,11 +75,11 @@ fn ascii_sign(c: char) -> char {
     }
 }
 
-fn is_sign(c: char) -> bool {
+pub(super) fn is_sign(c: char) -> bool {
     matches!(c, ' ' | ',' | '.' | '\'')
 }
 
-fn with_ascii(number: &str) -> String {
+pub(super) fn with_ascii(number: &str) -> String {
     number.chars().map(|c| ascii_digit(c).unwrap_or_else(|| ascii_sign(c))).collect()
 }
 
@@ -192,14 +104,15 @@ pub(crate) fn stands_for_number(term: &str, word: &str) -> bool {
     is_same_number(term, word) || is_first()
 }
 
-/// A word that begins with a number, as the number and what follows. The number is empty where it begins otherwise.
+/// A word that begins with a number, as the number and what follows. The number is empty where it begins otherwise. A
+/// narrow space before a unit is part of the word, and of neither.
 fn parts(word: &str) -> (String, String) {
     let written = with_ascii(word);
     let is_part = |c: char| c.is_ascii_digit() || is_sign(c) || zeros(c).is_some();
     let end = written.find(|c| !is_part(c)).unwrap_or(written.len());
     let is_number = written.starts_with(|c: char| c.is_ascii_digit()) && end <= LONGEST;
     let end = if is_number { end } else { 0 };
-    (written[..end].to_owned(), written[end..].to_owned())
+    (written[..end].trim_end_matches(is_sign).to_owned(), written[end..].to_owned())
 }
 
 /// Whether they are the same, or in Korean one begins with the other: "27일" and "27일에".
@@ -214,7 +127,7 @@ fn share(values: &[String], others: &[String]) -> bool {
 }
 
 /// What `number` may mean, in digits, with a point before decimals; nothing where it is a version, a date or the like.
-fn values(number: &str) -> Vec<String> {
+pub(super) fn values(number: &str) -> Vec<String> {
     if number.contains(|c| zeros(c).is_some()) {
         return sum(number).into_iter().map(|it| it.to_string()).collect();
     }
@@ -281,11 +194,42 @@ fn times(digits: &str, zeros: usize) -> Option<u128> {
     format!("0{whole}{fraction}{}", "0".repeat(rest)).parse().ok()
 }
 
-/// The digits of a word alone, but for cents that are none: of "9,000.00", too, 9000.
-pub(crate) fn digits(word: &str) -> String {
-    let cents = |sign: char| word.strip_suffix("00").and_then(|it| it.strip_suffix(sign));
-    let whole = cents('.').or_else(|| cents(',')).unwrap_or(word);
-    whole.chars().filter_map(ascii_digit).collect()
+/// What the number in `word` may mean, in digits, with a point before decimals: of "9,000.00" and "v9000" 9000, of "1.250"
+/// 1250 and 1.250. What stands around it is not looked at, so a single digit counts only where it is all of the word:
+/// "5G" and "2nd" are no 5 and no 2. Versions, dates and codes of digits and letters mean only themselves.
+pub(crate) fn meanings(word: &str) -> Vec<String> {
+    let is_digit = |c: char| ascii_digit(c).is_some();
+    let Some(start) = word.find(is_digit) else { return Vec::new() };
+    let (number, ending) = parts(&word[start..]);
+    if ending.contains(is_digit) {
+        return Vec::new();
+    }
+    let is_all = start == 0 && ending.is_empty();
+    let mut values = values(&number);
+    values.retain(|value| is_all || value.len() > 1);
+    values
+}
+
+/// Whether the numbers in both words may be one: [`meanings`] of theirs are the same.
+pub(crate) fn may_mean_the_same(one: &str, other: &str) -> bool {
+    share(&meanings(one), &meanings(other))
+}
+
+/// A word that begins with a number, which is written as [`meanings`] has it first: "9000円" for "9,000円". `None` for
+/// other words.
+pub(crate) fn canonical(word: &str) -> Option<String> {
+    word.chars().next().and_then(ascii_digit)?;
+    let (number, ending) = parts(word);
+    values(&number).into_iter().next().map(|value| value + &ending)
+}
+
+/// How many characters the number takes that `word` begins with; 0 where it begins otherwise.
+pub(crate) fn number_letters(word: &str) -> usize {
+    let is_part = |c: &char| ascii_digit(*c).is_some() || is_sign(ascii_sign(*c));
+    match word.chars().next().and_then(ascii_digit) {
+        Some(_) => word.chars().take_while(is_part).count(),
+        None => 0,
+    }
 }
 
 /// A number of a text that has signs or spaces between its digits.
@@ -429,24 +373,6 @@ mod tests {
         assert!(stands_for_number("5", "5千") && !stands_for_number("1 250", "1"));
     }
 
-    fn runs(text: &str) -> Vec<String> {
-        let places: Vec<(usize, &str)> = word_places(text).collect();
-        number_runs(text, &places).into_iter().map(|it| it.written).collect()
-    }
-
-    #[test]
-    fn a_number_may_have_several_words() {
-        for (text, expected) in [
-            ("À partir de 1\u{A0}250 € ou 12 345 678,50 €", &["1 250", "12 345 678,50"][..]),
-            ("約１万２千円、3億5000万人", &["1万2千", "3億5000万"]),
-            ("In 2024 150 people, 007 500, 1 25 and 1, 250", &[]),
-            ("5千克 or 3千米", &[]),
-            ("", &[]),
-        ] {
-            assert_eq!(runs(text), expected, "{text}");
-        }
-    }
-
     #[test]
     fn what_is_grouped_is_found_in_digits_alone() {
         let found = |text: &str| -> Vec<(String, Vec<String>)> {
@@ -485,11 +411,42 @@ mod tests {
     }
 
     #[test]
-    fn digits_stand_alone_without_cents() {
-        for (word, expected) in
-            [("9,000", "9000"), ("9,000.00", "9000"), ("9.000,00", "9000"), ("v2", "2"), ("x", "")]
-        {
-            assert_eq!(digits(word), expected, "{word}");
+    fn a_word_may_mean_a_number() {
+        for (word, expected) in [
+            ("9,000", &["9000", "9.000"][..]),
+            ("9,000.00", &["9000"]),
+            ("1,00,000", &["100000"]),
+            ("98.7", &["98.7"]),
+            ("5.00", &["5"]),
+            ("v9000", &["9000"]),
+            ("1930s", &["1930"]),
+            ("1万2千円", &["12000"]),
+            ("12\u{202F}500\u{202F}", &["12500"]),
+            ("2nd", &[]),
+            ("4.1.3", &[]),
+            ("12b9f", &[]),
+            ("x", &[]),
+            ("", &[]),
+        ] {
+            assert_eq!(meanings(word), expected, "{word}");
+        }
+        assert!(may_mean_the_same("9000", "9,000円") && !may_mean_the_same("98.7", "987"));
+        assert!(!may_mean_the_same("", "") && meanings(&"1".repeat(100_000)).is_empty());
+    }
+
+    #[test]
+    fn a_number_has_one_form_before_what_follows_it() {
+        for (word, expected) in [
+            ("9,000円", Some("9000円")),
+            ("98,7", Some("98.7")),
+            ("4.1.3", None),
+            ("x9", None),
+            ("", None),
+        ] {
+            assert_eq!(canonical(word).as_deref(), expected, "{word}");
+        }
+        for (word, letters) in [("1,250kg", 5), ("1930s", 4), ("v2", 0), ("", 0)] {
+            assert_eq!(number_letters(word), letters, "{word}");
         }
     }
 }

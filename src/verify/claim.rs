@@ -3,6 +3,9 @@
 //! ```text
 //! answer → its sentences, each with its words and the contexts that it cites
 //! ```
+//!
+//! A number is one word, however many it is written in. Where words may be one number or several, it is
+//! one if the contexts have it.
 
 use std::ops::Range;
 
@@ -12,8 +15,9 @@ use super::reading::WINDOW;
 use crate::text::fence::looks_like_fence;
 use crate::text::marked_sentence::{MarkedSentence, TERMINATORS, bare_text, marked_sentences};
 use crate::text::marker::Marker;
+use crate::text::number_run::{joined_words, number_across};
 use crate::text::sentence::{is_question, trimmed};
-use crate::text::words::{Word, words};
+use crate::text::words::Word;
 
 /// Words below which a line without an end is a heading or a label.
 const SHORTEST: usize = 3;
@@ -33,18 +37,20 @@ pub(super) struct Statement {
 }
 
 /// The sentences of `answer` that claim something; there are `contexts` of them to be cited. One
-/// that is longer than [`WINDOW`] words counts as several.
+/// that is longer than [`WINDOW`] words counts as several. `is_known` tells whether a context has a number.
 ///
 /// `interrupt` is called now and then, and may unwind.
 pub(super) fn statements(
     answer: &str,
     contexts: usize,
+    is_known: &dyn Fn(&str) -> bool,
     interrupt: &mut dyn FnMut(),
 ) -> Vec<Statement> {
     let mut code = fenced(answer).into_iter().peekable();
     let is_one_line = answer.lines().nth(1).is_none();
     let mut found: Vec<Statement> = Vec::new();
-    for MarkedSentence { range: sentence, markers } in marked_sentences(answer, interrupt) {
+    let sentences = whole_sentences(answer, is_known, interrupt);
+    for MarkedSentence { range: sentence, markers } in sentences {
         let mut markers = markers.into_iter().peekable();
         while code.next_if(|code| code.end <= sentence.start).is_some() {}
         if code.peek().is_some_and(|code| code.start < sentence.end) {
@@ -57,7 +63,7 @@ pub(super) fn statements(
                 std::iter::from_fn(|| markers.next_if(|it| it.range.start < range.end)).collect();
             let cited = cited(&inside, contexts);
             let text = bare_text(answer, range.clone(), &inside);
-            let words = words(&text);
+            let words = joined_words(&text, is_known);
             if words.is_empty() {
                 // A marker after the full stop, on its own: it belongs to the sentence before.
                 if let Some(last) = found.last_mut() {
@@ -78,6 +84,25 @@ pub(super) fn statements(
         }
     }
     found
+}
+
+/// The sentences of `answer` with their markers. What looks like the end of one in a split number is none.
+fn whole_sentences(
+    answer: &str,
+    is_known: &dyn Fn(&str) -> bool,
+    interrupt: &mut dyn FnMut(),
+) -> Vec<MarkedSentence> {
+    let mut sentences = marked_sentences(answer, interrupt);
+    sentences.dedup_by(|next, last| {
+        let number = number_across(answer, last.range.end, next.range.start);
+        let is_one = number.is_some_and(|it| is_known(&it.written));
+        if is_one {
+            last.range.end = next.range.end;
+            last.markers.append(&mut next.markers);
+        }
+        is_one
+    });
+    sentences
 }
 
 /// A sentence in parts of no more than [`WINDOW`] words, so that the time to compare two texts does

@@ -9,12 +9,13 @@
 //! nearly all else is the same: two sentences about different things contradict each other in
 //! nothing.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::support::{SupportSignals, is_negation};
-use super::vocabulary::shared_letters;
-use crate::text::number::{digits, is_same_number};
-use crate::text::words::{Word, credit, is_function_word};
+use super::vocabulary::{likeness, shared_letters};
+use crate::text::number::{canonical, is_same_number, may_mean_the_same};
+use crate::text::words::{Word, is_function_word};
 
 /// Part of a claim's other words that the evidence must have.
 const MOST_OF_IT: f32 = 0.75;
@@ -88,7 +89,8 @@ fn is_another(ours: &[Word], theirs: &[Word], is_new: &dyn Fn(&Word) -> bool) ->
 /// Whether both are one number in different writing, such as "9000" and "9,000".
 fn is_written_otherwise(one: &Word, other: &Word) -> bool {
     let (number, other_number) = (&one.folded, &other.folded);
-    let is_same = || is_same_number(number, other_number) || digits(number) == digits(other_number);
+    let is_same =
+        || is_same_number(number, other_number) || may_mean_the_same(number, other_number);
     one.is_number && other.is_number && is_same()
 }
 
@@ -110,12 +112,21 @@ fn is_negated(words: &[Word]) -> bool {
 }
 
 /// A number for each of `words`, and one for the letters that it shares with words that it is like.
-fn numbered<'a>(words: &'a [Word], known: &mut HashMap<&'a str, usize>) -> Vec<(usize, usize)> {
-    let mut number = |text| {
+fn numbered<'a>(
+    words: &'a [Word],
+    known: &mut HashMap<Cow<'a, str>, usize>,
+) -> Vec<(usize, usize)> {
+    let mut number = |text: Cow<'a, str>| {
         let next = known.len();
         *known.entry(text).or_insert(next)
     };
-    words.iter().map(|word| (number(&word.folded), number(shared_letters(&word.folded)))).collect()
+    let form = |word: &'a Word| -> Cow<'a, str> {
+        canonical(&word.folded).map_or_else(|| word.folded.as_str().into(), Cow::Owned)
+    };
+    words
+        .iter()
+        .map(|word| (number(form(word)), number(shared_letters(&word.folded).into())))
+        .collect()
 }
 
 /// Pairs of equal words in the same order, as many as there can be.
@@ -128,7 +139,7 @@ fn alignment(ours: &[Word], theirs: &[Word]) -> Vec<(usize, usize)> {
     let (our_numbers, their_numbers) = (numbered(ours), numbered(theirs));
     let is_same = |i: usize, j: usize| {
         let ((word, beginning), (other, other_beginning)) = (our_numbers[i], their_numbers[j]);
-        let may_be = || credit(&ours[i].folded, &theirs[j].folded) > 0.0;
+        let may_be = || likeness(&ours[i].folded, &theirs[j].folded) > 0.0;
         word == other || beginning == other_beginning && may_be()
     };
     for i in (0..ours.len()).rev() {
@@ -176,7 +187,7 @@ mod tests {
         for (one, other) in [("9000", "9,000.00"), ("1.250,00", "1,250"), ("१२", "12")] {
             assert!(is_same(one, other), "{one} {other}");
         }
-        for (one, other) in [("9000", "9001"), ("nine", "9"), ("1.5", "1.6")] {
+        for (one, other) in [("9000", "9001"), ("nine", "9"), ("1.5", "1.6"), ("1.5", "15")] {
             assert!(!is_same(one, other), "{one} {other}");
         }
     }

@@ -114,7 +114,8 @@ pub struct ContextEvidence {
 /// `interrupt` is called every few milliseconds, and may unwind.
 pub fn verify(answer: &str, contexts: &[&str], interrupt: &mut dyn FnMut()) -> Vec<Claim> {
     let mut reading = VerifiedContexts::of(contexts, interrupt);
-    let statements = statements(answer, contexts.len(), interrupt);
+    let is_known = |number: &str| reading.has_number(number);
+    let statements = statements(answer, contexts.len(), &is_known, interrupt);
     statements.into_iter().map(|it| check(it, &mut reading, interrupt)).collect()
 }
 

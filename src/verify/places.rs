@@ -7,14 +7,14 @@
 //! Two words are like each other where they share a beginning that is long enough for both, and
 //! what that earns is the less, the longer the longer one is. So for each beginning it is enough
 //! to know the shortest word of a window that has it, and a claim looks at no word of a window
-//! that has nothing to do with it.
+//! that has nothing to do with it. Numbers are like each other where they may mean the same.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::mem::take;
 
-use super::vocabulary::Vocabulary;
-use crate::text::number::digits;
-use crate::text::words::{Word, beginnings};
+use super::vocabulary::{Vocabulary, VocabularyEntry, likely_beginnings};
+use crate::text::number::meanings;
+use crate::text::words::Word;
 
 /// Windows by the beginnings of their words.
 #[derive(Default)]
@@ -37,12 +37,14 @@ pub(super) struct Sought {
     /// As it is written, in lower case.
     pub folded: String,
     written: WordForm,
-    /// Numbers may be written with other separators.
-    digits: Option<WordForm>,
+    /// What its number may mean: it may be written with other separators.
+    meanings: Vec<WordForm>,
 }
 
-/// A word, or the digits of one, with the beginnings that windows may have.
+/// A word, or a number that one may mean, with the beginnings that windows may have.
 struct WordForm {
+    /// Its number, or `UNKNOWN`.
+    word: u32,
     letters: u32,
     /// The numbers of these beginnings, with their letters.
     beginnings: Vec<(u32, u32)>,
@@ -52,8 +54,9 @@ impl WordForm {
     fn of(word: &str, vocabulary: &Vocabulary) -> WordForm {
         let known =
             |(letters, text): (usize, &str)| Some((vocabulary.beginning(text)?, letters as u32));
-        let beginnings = beginnings(word).filter_map(known).collect();
-        WordForm { letters: word.chars().count() as u32, beginnings }
+        let beginnings = likely_beginnings(word).filter_map(known).collect();
+        let letters = word.chars().count() as u32;
+        WordForm { word: vocabulary.find(word), letters, beginnings }
     }
 
     /// What a shared beginning earns where the shortest word has so many letters.
@@ -65,14 +68,19 @@ impl WordForm {
 impl Sought {
     /// What a word in lower case is looked for by.
     pub fn of(word: &str, vocabulary: &Vocabulary) -> Sought {
-        let digits = digits(word);
         Sought {
             word: vocabulary.find(word),
             first: vocabulary.first(word),
             written: WordForm::of(word, vocabulary),
-            digits: (digits.len() > 1).then(|| WordForm::of(&digits, vocabulary)),
+            meanings: meanings(word).iter().map(|it| WordForm::of(it, vocabulary)).collect(),
             folded: word.to_owned(),
         }
+    }
+
+    /// Whether it and the word `number`, which is `entry`, are one number.
+    pub fn means(&self, number: u32, entry: &VocabularyEntry) -> bool {
+        let is_meant = |it: u32| it == number || entry.meanings.contains(&it);
+        is_meant(self.word) || self.meanings.iter().any(|it| is_meant(it.word))
     }
 
     /// Each of `words` once, and which of them each one is.
@@ -106,16 +114,19 @@ impl WindowStarts {
                 _ => self.lists[at].push((window as u32, entry.letters)),
             }
         }
-        if let Some(digits) = entry.digits {
-            self.add(window, digits, vocabulary);
+        for meaning in &entry.meanings {
+            self.add(window, *meaning, vocabulary);
         }
     }
 
     /// How well a window has a word, from 0 to 1.
     pub fn credit(&self, window: usize, sought: &Sought) -> f32 {
-        match (self.credit_of(window, &sought.written), &sought.digits) {
-            (0.0, Some(digits)) => self.credit_of(window, digits),
-            (credit, _) => credit,
+        match self.credit_of(window, &sought.written) {
+            0.0 => {
+                let credits = sought.meanings.iter().map(|it| self.credit_of(window, it));
+                credits.fold(0.0, f32::max)
+            }
+            credit => credit,
         }
     }
 
@@ -158,13 +169,17 @@ impl WindowStarts {
 
     /// The windows that have a word, with its credit there.
     fn everywhere(&mut self, sought: &Sought) -> Vec<(u32, f32)> {
-        let mut found = self.everywhere_as(&sought.written);
-        if let Some(digits) = &sought.digits {
-            let as_written: HashSet<u32> = found.iter().map(|(window, _)| *window).collect();
-            let others = self.everywhere_as(digits).into_iter();
-            found.extend(others.filter(|(window, _)| !as_written.contains(window)));
+        let as_written = self.everywhere_as(&sought.written);
+        if sought.meanings.is_empty() {
+            return as_written;
         }
-        found
+        let mut found: BTreeMap<u32, f32> = BTreeMap::new();
+        for (window, credit) in sought.meanings.iter().flat_map(|it| self.everywhere_as(it)) {
+            let best = found.entry(window).or_default();
+            *best = best.max(credit);
+        }
+        found.extend(as_written);
+        found.into_iter().collect()
     }
 
     fn everywhere_as(&mut self, form: &WordForm) -> Vec<(u32, f32)> {
@@ -186,19 +201,18 @@ impl WindowStarts {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::text::words::credit;
+    use crate::verify::vocabulary::likeness;
     use proptest::prelude::*;
 
     /// Looks at each word of the window.
     fn twin(word: &str, window: &[String]) -> f32 {
         let as_written = |word: &str| {
-            let digits = window.iter().map(|other| digits(other)).filter(|it| it.len() > 1);
-            let all = window.iter().cloned().chain(digits);
-            all.map(|other| credit(word, &other)).fold(0.0, f32::max)
+            let others = window.iter().flat_map(|other| meanings(other));
+            let all = window.iter().cloned().chain(others);
+            all.map(|other| likeness(word, &other)).fold(0.0, f32::max)
         };
-        let digits = digits(word);
         match as_written(word) {
-            0.0 if digits.len() > 1 => as_written(&digits),
+            0.0 => meanings(word).iter().map(|it| as_written(it)).fold(0.0, f32::max),
             credit => credit,
         }
     }
@@ -206,9 +220,25 @@ mod tests {
     #[test]
     fn a_number_is_found_however_its_digits_are_grouped() {
         let (mut vocabulary, mut places) = (Vocabulary::default(), WindowStarts::default());
-        let number = vocabulary.add("9,000.00");
-        places.add(0, number, &vocabulary);
-        for (word, expected) in [("9000", 1.0), ("9.000,00", 1.0), ("8000", 0.0), ("90", 0.0)] {
+        for word in ["9,000.00", "98.7", "1,00,000", "1930s"] {
+            let number = vocabulary.add(word);
+            places.add(0, number, &vocabulary);
+        }
+        for (word, expected) in [
+            ("9000", 1.0),
+            ("9.000,00", 1.0),
+            ("9 000", 1.0),
+            ("98,7", 1.0),
+            ("100'000", 1.0),
+            ("1930", 1.0),
+            ("8000", 0.0),
+            ("90", 0.0),
+            ("987", 0.0),
+            ("98", 0.0),
+            ("100001", 0.0),
+            ("9000.5", 0.0),
+            ("19305", 0.0),
+        ] {
             assert_eq!(places.credit(0, &Sought::of(word, &vocabulary)), expected, "{word}");
         }
     }
@@ -217,8 +247,8 @@ mod tests {
         #[test]
         fn every_word_of_a_window_counts(
             windows in prop::collection::vec(
-                prop::collection::vec("[ab]{1,9}|[12],?[12]{1,3}|a{60,70}|[aäß]{1,7}", 0..12), 0..5),
-            words in prop::collection::vec("[ab]{1,9}|[12],?[12]{1,3}|a{60,70}|[aäß]{1,7}", 1..9),
+                prop::collection::vec("[ab]{1,9}|[12][,. ]?[12]{1,4}[ab]?|a{60,70}|[aäß]{1,7}", 0..12), 0..5),
+            words in prop::collection::vec("[ab]{1,9}|[12][,. ]?[12]{1,4}[ab]?|a{60,70}|[aäß]{1,7}", 1..9),
         ) {
             let (mut vocabulary, mut places) = (Vocabulary::default(), WindowStarts::default());
             for (at, window) in windows.iter().enumerate() {

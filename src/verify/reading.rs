@@ -7,6 +7,9 @@
 //! A claim is compared with a window at a time. A context of usual length is one window; a long
 //! one is several that overlap, so that a claim does not find its words scattered over pages. A
 //! sentence that is longer than a window counts as several.
+//!
+//! A number is one word, however many it is written in. Where words may be one number or several, both
+//! are there, each beside what stands around it.
 
 use std::cell::OnceCell;
 use std::collections::HashSet;
@@ -16,9 +19,10 @@ use super::ContextEvidence;
 use super::claim::{Statement, parts};
 use super::order::SequenceMatcher;
 use super::places::{Sought, WindowStarts};
-use super::vocabulary::{UNKNOWN, Vocabulary};
+use super::vocabulary::{UNKNOWN, Vocabulary, likeness};
+use crate::text::number_run::{MOST_WORDS, ReadWord, number_across, readings};
 use crate::text::sentence::sentences_interruptibly;
-use crate::text::words::{Word, credit, each_word, is_function_word};
+use crate::text::words::{Word, is_function_word};
 
 /// Most words of a window, and of a sentence.
 pub(super) const WINDOW: usize = 400;
@@ -37,6 +41,8 @@ const RUN_COST: f32 = 0.75;
 pub(super) struct VerifiedContexts {
     sentences: Vec<Sentence>,
     tokens: Vec<Token>,
+    /// How many words are read, a number counting as many as it may be.
+    read: usize,
     vocabulary: Vocabulary,
     windows: Vec<SentenceRun>,
     places: WindowStarts,
@@ -48,11 +54,15 @@ struct Sentence {
     tokens: Range<usize>,
 }
 
-/// A word where it stands.
+/// A word where it stands, or a number of several.
 struct Token {
     word: u32,
     is_name: bool,
     is_number: bool,
+    /// Whether it may be several words, which follow it.
+    is_doubtful: bool,
+    /// Which words of all contexts it is.
+    place: Range<usize>,
 }
 
 /// Sentences of one context that are looked at together.
@@ -112,20 +122,28 @@ impl VerifiedContexts {
 
     fn read_sentences(&mut self, context: usize, text: &str, interrupt: &mut dyn FnMut()) {
         let (mut counted, mut chars) = (0, 0);
-        for sentence in sentences_interruptibly(text, interrupt) {
+        for sentence in whole_sentences(text, interrupt) {
             for bytes in parts(text, sentence) {
                 interrupt();
                 let from = self.tokens.len();
-                for Word { folded, is_name, is_number } in each_word(&text[bytes.clone()]) {
-                    let word = self.vocabulary.add(&folded);
-                    self.tokens.push(Token { word, is_name, is_number });
-                }
+                self.read_words(&text[bytes.clone()]);
                 let start = chars + text[counted..bytes.start].chars().count();
                 chars = start + text[bytes.clone()].chars().count();
                 counted = bytes.end;
                 let tokens = from..self.tokens.len();
                 self.sentences.push(Sentence { context, chars: start..chars, tokens });
             }
+        }
+    }
+
+    fn read_words(&mut self, text: &str) {
+        let before = self.read;
+        for ReadWord { word, place, is_doubtful } in readings(text) {
+            let place = before + place.start..before + place.end;
+            self.read = place.end.max(self.read);
+            let Word { folded, is_name, is_number } = word;
+            let word = self.vocabulary.add(&folded);
+            self.tokens.push(Token { word, is_name, is_number, is_doubtful, place });
         }
     }
 
@@ -168,6 +186,11 @@ impl VerifiedContexts {
             tokens: from..to,
             pairs: OnceCell::new(),
         });
+    }
+
+    /// Whether any context has the number `written`, however it is written there.
+    pub fn has_number(&self, written: &str) -> bool {
+        self.vocabulary.has_number(written)
     }
 
     /// What `statement` looks for here.
@@ -237,8 +260,17 @@ impl VerifiedContexts {
 
     fn pairs(&self, window: usize) -> &HashSet<(u32, u32)> {
         self.windows[window].pairs.get_or_init(|| {
-            let stems: Vec<u32> = self.stems(window).collect();
-            stems.windows(2).map(|pair| (pair[0], pair[1])).collect()
+            let tokens = &self.tokens[self.windows[window].tokens.clone()];
+            let stem = |token: &Token| self.vocabulary.entry(token.word).stem;
+            let mut pairs = HashSet::with_capacity(tokens.len());
+            for (at, token) in tokens.iter().enumerate() {
+                // Nothing that begins farther away ends here.
+                let is_near = |it: &&Token| it.place.start + MOST_WORDS >= token.place.start;
+                let before = tokens[..at].iter().rev().take_while(is_near);
+                let beside = before.filter(|it| it.place.end == token.place.start);
+                pairs.extend(beside.map(|it| (stem(it), stem(token))));
+            }
+            pairs
         })
     }
 
@@ -289,17 +321,17 @@ impl VerifiedContexts {
     }
 
     fn credit_of(&self, sought: &Sought, word: u32) -> f32 {
-        if sought.word == word {
+        let entry = self.vocabulary.entry(word);
+        if sought.means(word, entry) {
             return 1.0;
         }
-        let entry = self.vocabulary.entry(word);
         if sought.first == UNKNOWN || sought.first != entry.first {
             return 0.0;
         }
-        credit(&sought.folded, &entry.folded)
+        likeness(&sought.folded, &entry.folded)
     }
 
-    /// The words of a run of sentences.
+    /// The words of a run of sentences; of a number that may be several words, these.
     pub fn words(&self, run: &Range<usize>) -> Vec<Word> {
         let from = self.sentences[run.start].tokens.start;
         let to = self.sentences[run.end - 1].tokens.end;
@@ -308,7 +340,7 @@ impl VerifiedContexts {
             is_name: token.is_name,
             is_number: token.is_number,
         };
-        self.tokens[from..to].iter().map(word).collect()
+        self.tokens[from..to].iter().filter(|it| !it.is_doubtful).map(word).collect()
     }
 
     /// Where a run of sentences stands.
@@ -316,4 +348,17 @@ impl VerifiedContexts {
         let (first, last) = (&self.sentences[run.start], &self.sentences[run.end - 1]);
         ContextEvidence { context: first.context, chars: first.chars.start..last.chars.end }
     }
+}
+
+/// The sentences of `text`. What looks like the end of one in a number that is or may be split is none.
+fn whole_sentences(text: &str, interrupt: &mut dyn FnMut()) -> Vec<Range<usize>> {
+    let mut sentences = sentences_interruptibly(text, interrupt);
+    sentences.dedup_by(|next, last| {
+        let goes_on = number_across(text, last.end, next.start).is_some();
+        if goes_on {
+            last.end = next.end;
+        }
+        goes_on
+    });
+    sentences
 }

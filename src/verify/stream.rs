@@ -11,7 +11,8 @@ use super::removal::supported_part;
 use super::{Claim, verify};
 use crate::text::fence::{closes, fence};
 use crate::text::line::item_sign;
-use crate::text::marked_sentence::marked_sentences;
+use crate::text::marked_sentence::{MarkedSentence, marked_sentences};
+use crate::text::number_run::number_across;
 
 /// Longest marker that is waited for, in bytes.
 const LONGEST_MARKER: usize = 48;
@@ -54,7 +55,7 @@ impl SupportedStream {
         let text = format!("{before}{}", self.open);
         let sentences = marked_sentences(&text, interrupt);
         match sentences.as_slice() {
-            [.., complete, next] if is_begun(&text[next.range.clone()]) => {
+            [.., complete, next] if ends(&text, complete, next) => {
                 self.decide(complete.range.end.saturating_sub(before.len()), interrupt)
             }
             _ => String::new(),
@@ -124,7 +125,14 @@ impl SupportedStream {
     }
 }
 
-/// Whether the sentence before is complete where the next one begins like this: it is no marker that belongs to it.
+/// Whether the sentence of `text` before `next` is complete: that is no marker that belongs to it, and not the rest of a
+/// number.
+fn ends(text: &str, complete: &MarkedSentence, next: &MarkedSentence) -> bool {
+    is_begun(&text[next.range.clone()])
+        && number_across(text, complete.range.end, next.range.start).is_none()
+}
+
+/// Whether a sentence has begun with `next`.
 fn is_begun(next: &str) -> bool {
     let may_be_marker =
         next.starts_with('[') && !next.contains(']') && next.len() <= LONGEST_MARKER;
@@ -180,6 +188,23 @@ mod tests {
         assert_eq!(pieces(answer, 1)[1], " It is let from May. [1]");
         assert_eq!(pieces("A pool is heated daily [1]. Steam engines heat it.", 2), [""; 0]);
         assert_eq!(pieces("", 1), [""; 0]);
+    }
+
+    #[test]
+    fn a_split_number_is_passed_on_whole() {
+        let answer =
+            "the share of rye is 98. 7 percent. a pool is heated daily. it is let from summer.";
+        for size in [1, 3, 1000] {
+            let source = "the share of rye is 98.7 percent. it is let from summer.";
+            let mut stream = SupportedStream::new(vec![source.to_owned()]);
+            let characters: Vec<char> = answer.chars().collect();
+            let mut told = String::new();
+            for piece in characters.chunks(size) {
+                told += &stream.push(&piece.iter().collect::<String>(), &mut || {});
+            }
+            told += &stream.finish(&mut || {});
+            assert_eq!(told, "the share of rye is 98. 7 percent. it is let from summer.", "{size}");
+        }
     }
 
     #[test]

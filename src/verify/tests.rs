@@ -86,6 +86,119 @@ fn a_number_that_stands_nearby_does_not_contradict() {
     assert_ne!(verdict("The bridge was painted in 1932.", context), Verdict::Contradicted);
 }
 
+const WEIGHED: &str = "The mill sold NUMBER sacks of flour in May.";
+
+#[test]
+fn a_number_is_the_same_however_it_is_grouped_or_split() {
+    let numbers: [&[&str]; 4] = [
+        &[
+            "12,000",
+            "12000",
+            "12.000",
+            "12'000",
+            "12 000",
+            "12\u{A0}000",
+            "12\u{202F}000",
+            "12, 000",
+            "12 , 000",
+            "12,000.00",
+            "１２，０００",
+            "١٢٬٠٠٠",
+            "1万2千",
+        ],
+        &["36,500", "36500", "36 500", "36, 500"],
+        &["98.7", "98,7", "98. 7", "98 . 7"],
+        &["1,00,000", "100,000", "100 000", "100, 000"],
+    ];
+    for group in numbers {
+        for (said, held) in group.iter().flat_map(|one| group.iter().map(move |it| (one, it))) {
+            let context = format!("It is old. {} It closed.", WEIGHED.replace("NUMBER", held));
+            let claim = WEIGHED.replace("NUMBER", said);
+            assert_eq!(verdict(&claim, &context), Verdict::Supported, "{said} of {held}");
+        }
+    }
+    let context = "Repairs cost $ 36, 500 in May.";
+    assert_eq!(verdict("Repairs cost $36,500 in May.", context), Verdict::Supported);
+}
+
+#[test]
+fn numbers_that_stand_side_by_side_are_not_taken_for_one() {
+    for (claim, context) in [
+        ("The late fee is $20.", "The late fee is $20. 30 days' notice is required."),
+        ("62% agreed.", "We asked 350. 62% agreed."),
+        ("We asked 350. 62% agreed.", "We asked 350. 62% agreed."),
+        ("100 photos are printed for €20.", "For €20, 100 photos are printed."),
+        ("On May 5 100 people came to the mill.", "100 people came to the mill on May 5."),
+        ("In room 12 500 guests can sit.", "500 guests can sit in room 12."),
+    ] {
+        assert_eq!(verdict(claim, context), Verdict::Supported, "{claim} of {context}");
+    }
+}
+
+#[test]
+fn another_number_is_no_less_another_where_numbers_are_split() {
+    for (said, held) in [
+        ("12,001", "12 000"),
+        ("12001", "12000"),
+        ("12", "12 000"),
+        ("12", "12, 000"),
+        ("36,000", "36, 500"),
+        ("98.6", "98. 7"),
+        ("98.7", "987"),
+        ("1,200", "12,000"),
+        ("12,130", "12, 130 and 145"),
+        ("12,130", "12 and 130"),
+        ("12.13", "12, 13 or 14"),
+        ("1,000,000", "1, 000"),
+    ] {
+        let context = format!("It is old. {} It closed.", WEIGHED.replace("NUMBER", held));
+        let claim = WEIGHED.replace("NUMBER", said);
+        assert_ne!(verdict(&claim, &context), Verdict::Supported, "{said} of {held}");
+    }
+    for (claim, context) in [
+        ("5,100 people came to the mill.", "On May 5, 100 people came to the mill."),
+        ("The mill opened in 1990.7.", "The mill opened in 1990. 7 people came."),
+    ] {
+        assert_ne!(verdict(claim, context), Verdict::Supported, "{claim}");
+    }
+}
+
+#[test]
+fn a_doubtful_number_of_a_context_counts_either_way() {
+    let context = "In room 36, 500 guests dined.";
+    for claim in
+        ["500 guests dined in room 36.", "36,500 guests dined.", "In room 36, 500 guests dined."]
+    {
+        assert_eq!(verdict(claim, context), Verdict::Supported, "{claim}");
+    }
+    assert_eq!(
+        verdict("In room 36, 500 guests dined.", "500 guests dined in room 36."),
+        Verdict::Supported
+    );
+    let claims = check(
+        "The mill opened in 1990. 7 people came.",
+        &["7 people came. The mill opened in 1990."],
+    );
+    assert!(claims.iter().all(|it| it.verdict == Verdict::Supported), "{claims:?}");
+}
+
+#[test]
+fn a_split_number_ends_no_sentence() {
+    // A text in small letters has sentences that begin so.
+    let (split, whole) = (
+        "the mill sold 98. 7 percent of its flour in spring.",
+        "the mill sold 98.7 percent of its flour in spring.",
+    );
+    for (claim, context) in [(split, whole), (whole, split), (split, split)] {
+        let context = format!("it is old. {context} it closed.");
+        let claims = check(claim, &[&context]);
+        assert_eq!(claims.len(), 1, "{claims:?}");
+        assert_eq!(claims[0].verdict, Verdict::Supported, "{claim}");
+        let evidence = claims[0].evidence.clone().unwrap();
+        assert_eq!(evidence.chars.start, "it is old. ".len(), "{claim}");
+    }
+}
+
 #[test]
 fn the_evidence_is_the_sentence() {
     let claims = check("Gustave Eiffel's company designed the tower.", &["Nothing.", TOWER]);

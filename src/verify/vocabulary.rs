@@ -6,11 +6,12 @@
 //!
 //! A text says most of its words many times. Each is kept once, and all else is about numbers.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use crate::text::number::digits;
-use crate::text::words::beginnings;
+use crate::text::number::{canonical, meanings, number_letters};
+use crate::text::words::{beginnings, credit};
 
 /// Letters by which words are told apart where their order counts.
 const STEM: usize = 5;
@@ -43,8 +44,8 @@ pub(super) struct VocabularyEntry {
     pub letters: u32,
     /// Numbers of the beginnings by which it is like others.
     pub beginnings: Box<[u32]>,
-    /// The word of its digits alone, if that is another: "9,000" and "9,000.00" are found as "9000" too.
-    pub digits: Option<u32>,
+    /// The words of what its number may mean, if they are others: "9,000" and "9,000.00" are found as "9000" too.
+    pub meanings: Box<[u32]>,
 }
 
 impl Vocabulary {
@@ -53,19 +54,18 @@ impl Vocabulary {
         if let Some(number) = self.numbers.get(word) {
             return *number;
         }
-        let digits = digits(word);
-        let is_other = digits.len() > 1 && digits != word;
-        let digits = is_other.then(|| self.add(&digits));
+        let others = meanings(word).into_iter().filter(|it| it != word);
+        let meanings = others.map(|it| self.add(&it)).collect();
         let folded: Rc<str> = word.into();
-        let ways = beginnings(word).map(|(_, text)| number(&mut self.beginnings, text));
+        let ways = likely_beginnings(word).map(|(_, text)| number(&mut self.beginnings, text));
         let beginnings = ways.collect();
         let entry = VocabularyEntry {
             folded: Rc::clone(&folded),
-            stem: number(&mut self.stems, first(word, STEM)),
+            stem: number(&mut self.stems, &order_key(word)),
             first: number(&mut self.firsts, shared_letters(word)),
             letters: word.chars().count() as u32,
             beginnings,
-            digits,
+            meanings,
         };
         self.entries.push(entry);
         let number = self.entries.len() as u32 - 1;
@@ -85,12 +85,18 @@ impl Vocabulary {
 
     /// The number of the first letters of `word`, for comparing the order of words, or [`UNKNOWN`].
     pub fn stem(&self, word: &str) -> u32 {
-        self.stems.get(first(word, STEM)).copied().unwrap_or(UNKNOWN)
+        self.stems.get(&*order_key(word)).copied().unwrap_or(UNKNOWN)
     }
 
     /// The number of the letters that `word` shares with every word that it is like, or [`UNKNOWN`].
     pub fn first(&self, word: &str) -> u32 {
         self.firsts.get(shared_letters(word)).copied().unwrap_or(UNKNOWN)
+    }
+
+    /// Whether there is the number `written`, however it is written.
+    pub fn has_number(&self, written: &str) -> bool {
+        let has = |word: &str| self.numbers.contains_key(word);
+        has(written) || meanings(written).iter().any(|it| has(it))
     }
 
     /// The number of a beginning, or `None`.
@@ -107,6 +113,29 @@ fn number(numbers: &mut HashMap<Box<str>, u32>, text: &str) -> u32 {
     let next = numbers.len() as u32;
     numbers.insert(text.into(), next);
     next
+}
+
+/// How well `word` stands for `term`, as [`credit`] has it, but for numbers: another one is no less another because it
+/// begins alike.
+pub(super) fn likeness(term: &str, word: &str) -> f32 {
+    let credit = credit(term, word);
+    let least = number_letters(term).max(number_letters(word));
+    if credit == 1.0 || least == 0 {
+        return credit;
+    }
+    let shared = term.chars().zip(word.chars()).take_while(|(a, b)| a == b).count();
+    if shared < least { 0.0 } else { credit }
+}
+
+/// The beginnings by which `word` is like others, as [`likeness`] has it, each with its letters; the last is the word.
+pub(super) fn likely_beginnings(word: &str) -> impl Iterator<Item = (usize, &str)> {
+    let least = number_letters(word);
+    beginnings(word).filter(move |(letters, _)| *letters >= least)
+}
+
+/// What of `word` counts where the order of words does: a number without its signs, or the first letters.
+fn order_key(word: &str) -> Cow<'_, str> {
+    canonical(word).map_or_else(|| first(word, STEM).into(), Cow::Owned)
 }
 
 /// The letters that `word` shares with every word that it is like; all of a short one.
