@@ -19,6 +19,7 @@ use super::blocks::trim;
 use super::cut::{LONGEST_UNIT, whole_sentences};
 use super::measure::is_currency_sign;
 use super::wrapping::is_unwrapped;
+use crate::text::length::is_within;
 use crate::text::line::ends_with_colon;
 use crate::text::script::is_chinese_or_japanese;
 use crate::text::sentence::is_question;
@@ -177,7 +178,7 @@ pub(super) fn definitions(text: &str) -> Option<Vec<Vec<Range<usize>>>> {
     }
     let fits = |it: &Vec<Range<usize>>| {
         let all = it.first().map_or(0, |it| it.start)..it.last().map_or(0, |it| it.end);
-        all.len() <= LONGEST_UNIT && text[all].contains(char::is_alphanumeric)
+        is_within(&text[all.clone()], LONGEST_UNIT) && text[all].contains(char::is_alphanumeric)
     };
     (!found.is_empty() && found.iter().all(fits)).then_some(found)
 }

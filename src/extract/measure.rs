@@ -10,6 +10,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+pub(super) use crate::text::number::is_currency_sign;
 use crate::text::word_list::list_has;
 
 /// Letters that Hebrew writes before a word without a space, such as "to" and "per".
@@ -59,12 +60,6 @@ fn without_number(word: &str) -> Option<&str> {
 /// Whether `word`, in lower case, names a currency.
 pub(super) fn is_currency(word: &str) -> bool {
     measure(word).is_some_and(|it| it >= MEASURES.len())
-}
-
-/// Whether `c` is the sign of a currency.
-pub(super) fn is_currency_sign(c: char) -> bool {
-    matches!(c, '$' | '＄' | '৳' | '฿' | '៛' | '﷼' | '¢'..='¥' | '￠'..='￦')
-        || ('₠'..='\u{20CF}').contains(&c)
 }
 
 static PLACES: LazyLock<HashMap<&str, usize>> = LazyLock::new(|| {
