@@ -14,6 +14,7 @@ use super::candidates::{Candidates, UnitCandidate};
 use super::polarity::{AT_ODDS, is_at_odds};
 use super::score::{LEAST_LOG_ODDS, best_first};
 use super::similarity::Similarities;
+use super::terms::worth_in_words;
 use super::word_similarity::nearest_of;
 use crate::embed::calibration::{Calibration, joined};
 use crate::embed::reader::{SpanScores, log_sum};
@@ -119,11 +120,8 @@ impl ConfidenceSignals {
             let terms = question.terms.iter().zip(held);
             terms.filter(|(term, _)| counts(term)).map(|(_, credit)| 1.0 - credit).sum()
         };
-        let count = |counts: fn(&Word) -> bool| {
-            question.terms.iter().filter(|term| counts(term)).count() as f32
-        };
         let missing_words = |counts: fn(&Word) -> bool| match candidates.are_foreign[passage] {
-            true => missing(counts).min(UNKNOWN * count(counts)),
+            true => WordsOfTerms::of(&question.terms, held, counts).missing(),
             false => missing(counts),
         };
         // What only says where the answer stands is no piece that this one could stand out from.
@@ -213,7 +211,10 @@ impl CloserLook {
             elsewhere: elsewhere.unwrap_or(scores[best] - usual_gap),
             missing_terms,
             missing_here: match candidates.are_foreign[own.passage] {
-                true => missing_here(own).min(UNKNOWN),
+                true => {
+                    let terms = &candidates.question.terms;
+                    WordsOfTerms::of(terms, &own.credits, |_| true).missing_share()
+                }
                 false => missing_here(own),
             },
             misfit: f32::from(own.fits == Some(false)),
@@ -256,6 +257,35 @@ impl WordSignals {
             words: own.len() as f32,
             least_here: least_term(candidates, own),
         })
+    }
+}
+
+/// Terms of a question that a text in another language may lack, as words of a language with spaces: however many
+/// characters a word has, the question says as much.
+#[derive(Clone, Copy, Debug, Default)]
+struct WordsOfTerms {
+    all: f32,
+    held: f32,
+}
+
+impl WordsOfTerms {
+    /// Those of `terms` that `counts` takes, where the text has them with `credits`.
+    fn of(terms: &[Word], credits: &[f32], counts: fn(&Word) -> bool) -> WordsOfTerms {
+        let both = terms.iter().zip(credits).filter(|(term, _)| counts(term));
+        both.fold(WordsOfTerms::default(), |sum, (term, credit)| {
+            let words = worth_in_words(term);
+            WordsOfTerms { all: sum.all + words, held: sum.held + words * credit }
+        })
+    }
+
+    /// How many words count as missing.
+    fn missing(self) -> f32 {
+        (self.all - self.held).min(UNKNOWN * self.all)
+    }
+
+    /// Part of the words that counts as missing.
+    fn missing_share(self) -> f32 {
+        if self.all > 0.0 { self.missing() / self.all } else { UNKNOWN }
     }
 }
 

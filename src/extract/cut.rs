@@ -9,9 +9,10 @@ use std::ops::Range;
 use super::blocks::trim;
 use super::part::PartKind;
 use super::reference::is_reference;
+use crate::text::length::{end_within, is_within};
 use crate::text::sentence::sentences;
 
-/// Longest unit in bytes. Text that goes on for longer without a full stop is cut where a
+/// Longest unit, by its [`length`](crate::text::length). Text that goes on for longer without a full stop is cut where a
 /// line or a word ends.
 pub(super) const LONGEST_UNIT: usize = 800;
 
@@ -19,9 +20,9 @@ pub(super) const LONGEST_UNIT: usize = 800;
 /// together all that follows.
 const LONGEST_OPEN: usize = 2048;
 
-/// `range`, unless it is too long to be read with each of the pieces below it.
-pub(super) fn short(range: &Range<usize>) -> Option<Range<usize>> {
-    (range.len() <= LONGEST_UNIT).then(|| range.clone())
+/// `range` of `content`, unless it is too long to be read with each of the pieces below it.
+pub(super) fn short(content: &str, range: &Range<usize>) -> Option<Range<usize>> {
+    is_within(&content[range.clone()], LONGEST_UNIT).then(|| range.clone())
 }
 
 /// The sentences of `text`; what looks like the end of one within a tag, a link or code is none.
@@ -48,8 +49,8 @@ pub(super) fn whole_sentences(text: &str) -> Vec<Range<usize>> {
 /// Where in `sentence` another one begins that only says where something is said: in a small letter, as its page is called so.
 fn reference_in(sentence: &str) -> Option<usize> {
     let begins = |at: &usize| {
-        let head = &sentence[*at..sentence.floor_char_boundary(at + LONGEST_UNIT)];
-        is_reference(head, &PartKind::Sentence)
+        let rest = &sentence[*at..];
+        is_reference(&rest[..end_within(rest, LONGEST_UNIT)], &PartKind::Sentence)
     };
     sentence.match_indices(". [").map(|(at, _)| at + 2).find(begins)
 }
@@ -82,12 +83,12 @@ fn is_open(text: &str, next: &str) -> bool {
     in_tag() || in_address() || in_text() || in_code()
 }
 
-/// `range` in parts of at most [`LONGEST_UNIT`] bytes.
+/// `range` in parts that are no longer than [`LONGEST_UNIT`].
 pub(super) fn cut_long(content: &str, range: Range<usize>) -> Vec<Range<usize>> {
     let mut parts = Vec::new();
     let mut rest = range;
-    while rest.len() > LONGEST_UNIT {
-        let most = content.floor_char_boundary(rest.start + LONGEST_UNIT);
+    while !is_within(&content[rest.clone()], LONGEST_UNIT) {
+        let most = rest.start + end_within(&content[rest.clone()], LONGEST_UNIT);
         let window = &content[rest.start..most];
         let end = window
             .rfind('\n')
@@ -110,6 +111,22 @@ mod tests {
         let text = "Set `a.b. C` first. Then wait.";
         let found: Vec<&str> = whole_sentences(text).into_iter().map(|it| &text[it]).collect();
         assert_eq!(found, ["Set `a.b. C` first.", "Then wait."]);
+    }
+
+    #[test]
+    fn a_part_has_as_many_letters_in_each_alphabet() {
+        for (text, letters) in [
+            ("word ".repeat(500), 780..=800),
+            ("слово ".repeat(500), 780..=800),
+            ("ถ้อยคำ ".repeat(500), 780..=800),
+            ("期".repeat(1000), 266..=266),
+        ] {
+            let parts = cut_long(&text, 0..text.len());
+            assert!(parts.len() > 3, "{text}");
+            for part in &parts[..parts.len() - 1] {
+                assert!(letters.contains(&text[part.clone()].chars().count()), "{part:?} {text}");
+            }
+        }
     }
 
     #[test]

@@ -14,10 +14,11 @@ use super::answer_type::{is_time, is_version};
 use super::blocks::{BlockKind, TextBlock};
 use super::fact_lines::lines;
 use super::when::is_date;
+use crate::text::length::is_within;
 use crate::text::word_list::list_has;
 use crate::text::words::{Word, words};
 
-/// Words of the longest name of a product, and bytes of the longest line.
+/// Words of the longest name of a product, and the [`length`](crate::text::length) of the longest line.
 const MOST_NAME_WORDS: usize = 2;
 const LONGEST_LINE: usize = 100;
 
@@ -83,7 +84,7 @@ pub(super) fn release_name<'a>(content: &'a str, range: &Range<usize>) -> Cow<'a
 /// Whether `line`, which names a release by its version, has a date or is above one; `None` where it names none.
 fn dated_release(line: &str) -> Option<bool> {
     let line = line.trim_end_matches([':', '*', '_']);
-    let is_line = line.len() <= LONGEST_LINE
+    let is_line = is_within(line, LONGEST_LINE)
         && line.contains(|c: char| c.is_ascii_digit())
         && !line.ends_with(['.', ',', ';', '!', '?', '。']);
     if !is_line {

@@ -24,6 +24,7 @@ use crate::embed::calibration::{Calibration, CosineRange};
 use crate::embed::reader::{SpanScores, opening};
 use crate::embed::{Embedder, EmbeddingKind, Spanned};
 use crate::error::{Error, ErrorKind, Result};
+use crate::text::length::{is_within, length};
 use crate::vector::cosine;
 
 /// Least standard deviation that cosines of a question are taken to have, so that rounding is no signal.
@@ -32,8 +33,8 @@ const LEAST_DEVIATION: f32 = 0.005;
 /// Standard deviations that make 1 on the common scale where a model's range is not known.
 const DEVIATIONS: f32 = 4.0;
 
-/// Bytes of a passage that are read. Chunks of the usual sizes are read as a whole, of longer ones the most
-/// promising part.
+/// How much of a passage is read, by its [`length`]: some 700 tokens of English, and 550 to 1,050 of other languages. Chunks of the
+/// usual sizes are read as a whole, of longer ones the most promising part.
 const MOST_READ: usize = 3000;
 
 /// Similarities with the question, on the scale of the model's [`Calibration`].
@@ -180,7 +181,7 @@ struct PassageStretch {
 }
 
 /// What is to be read of the `most` passages that have the most promising candidates, and of further ones
-/// while all are short: [`MOST_READ`] bytes together. `order` has the indexes of
+/// while all are short: together no longer than [`MOST_READ`]. `order` has the indexes of
 /// the candidates, the most promising first.
 fn promising_stretches(
     candidates: &Candidates,
@@ -189,6 +190,7 @@ fn promising_stretches(
     most: usize,
 ) -> Vec<PassageStretch> {
     let mut stretches: Vec<PassageStretch> = Vec::new();
+    let mut so_far = 0;
     for &best in order {
         let passage = candidates.all[best].passage;
         if stretches.iter().any(|it| it.passage == passage) {
@@ -196,12 +198,12 @@ fn promising_stretches(
         }
         let of_passage = candidates.of_passage[passage].clone();
         let content = passages[passage].content;
-        let stretch = match content.len() <= MOST_READ {
+        let stretch = match is_within(content, MOST_READ) {
             true => PassageStretch { passage, candidates: of_passage, bytes: 0..content.len() },
-            false => stretch_around(candidates, of_passage, best),
+            false => stretch_around(candidates, content, of_passage, best),
         };
-        let bytes = stretches.iter().chain([&stretch]).map(|it| it.bytes.len()).sum::<usize>();
-        if stretches.len() >= most && bytes > MOST_READ {
+        so_far += length(&content[stretch.bytes.clone()]);
+        if stretches.len() >= most && so_far > MOST_READ {
             break;
         }
         stretches.push(stretch);
@@ -210,9 +212,10 @@ fn promising_stretches(
 }
 
 /// The candidate `best` with as many of its passage around it as [`MOST_READ`] allows, as many behind it
-/// as before it.
+/// as before it. The passage has this `content`.
 fn stretch_around(
     candidates: &Candidates,
+    content: &str,
     of_passage: Range<usize>,
     best: usize,
 ) -> PassageStretch {
@@ -226,7 +229,7 @@ fn stretch_around(
         let before = within.start.saturating_sub(1)..within.end;
         let fits = |wider: &Range<usize>| {
             let is_inside = of_passage.start <= wider.start && wider.end <= of_passage.end;
-            *wider != within && is_inside && bytes(wider).len() <= MOST_READ
+            *wider != within && is_inside && is_within(&content[bytes(wider)], MOST_READ)
         };
         let goes_on = [behind, before].map(|wider| fits(&wider));
         if !goes_on.contains(&true) {
@@ -234,7 +237,7 @@ fn stretch_around(
         }
         within.end += usize::from(goes_on[0]);
         let before = within.start.saturating_sub(1)..within.end;
-        if goes_on[1] && bytes(&before).len() <= MOST_READ {
+        if goes_on[1] && is_within(&content[bytes(&before)], MOST_READ) {
             within = before;
         }
     }

@@ -12,12 +12,13 @@ use std::ops::Range;
 
 use super::blocks::{BlockKind, TextBlock, trim};
 use super::title::is_heading;
+use crate::text::length::is_within;
 
 /// Turns of a chat, wherever it stands. At the beginning, two are enough where each line is a message.
 const FEWEST_TURNS: usize = 3;
 const FEWEST_AT_BEGINNING: usize = 2;
 
-/// Longest name of who writes, in bytes.
+/// Longest name of who writes, by its [`length`](crate::text::length).
 const LONGEST_WRITER: usize = 40;
 
 /// Numbers of a date with a time, without those that may be left out: the year and the seconds.
@@ -183,7 +184,7 @@ fn name(said: &str) -> Option<&str> {
 /// Whether a person, or the telephone of one, may be called so.
 fn is_name(name: &str) -> bool {
     name.starts_with(|c: char| c.is_alphanumeric() || c == '+')
-        && name.len() <= LONGEST_WRITER
+        && is_within(name, LONGEST_WRITER)
         && (name.contains(char::is_alphabetic) || name.starts_with('+'))
         && !name.contains(['!', '?', ',', '。', '，', '？'])
 }
@@ -231,6 +232,7 @@ mod tests {
             ("14:20 <moth_> no: never", "moth_"),
             ("maya [09:12]: morning", "maya"),
             ("Костя (уч. 7), [12.05.2024 11:40]", "Костя (уч. 7)"),
+            ("[14:20] Александра Константиновна: да", "Александра Константиновна"),
             ("Anna [5/12/24, 2:20 PM]", "Anna"),
             ("14.11.23, 19:02 - Sabine (Jonas): Hallo", "Sabine (Jonas)"),
             ("5/12/24, 2:20\u{202F}PM – Bev: ok", "Bev"),

@@ -29,17 +29,19 @@ use super::talk::messages;
 use super::title::{is_heading, is_option};
 use super::unit::Unit;
 use super::wrapping::is_unwrapped;
+use crate::text::length::is_within;
 use crate::text::line::{ends_with_colon, with_line_feeds};
 use crate::text::sentence::is_question;
 
 /// Words below which a piece is shown with its lead.
 const SHORTEST_ALONE: usize = 4;
 
-/// Words of the longest numbered item that is shown with the paragraph below it, and bytes of both together.
+/// Words of the longest numbered item that is shown with the paragraph below it, and the [`length`](crate::text::length) of both
+/// together.
 const LONGEST_STEP: usize = 12;
 const LONGEST_EXPLAINED: usize = 600;
 
-/// Longest list that is shown whole where one of its items is the answer, in bytes.
+/// Longest list that is shown whole where one of its items is the answer.
 const LONGEST_LIST: usize = 1500;
 
 /// The pieces of `content` that can be evidence, in order.
@@ -126,7 +128,7 @@ impl UnitBuilder<'_> {
 
     /// What follows stands under the heading at `range`, which is of a `level`.
     fn begin_section(&mut self, range: Range<usize>, level: usize) {
-        self.heading = short(&range);
+        self.heading = short(self.content, &range);
         self.outer = self.headings.enter(level, self.heading.clone());
         self.above = Rc::clone(&self.outer);
         self.is_asked = false;
@@ -146,7 +148,7 @@ impl UnitBuilder<'_> {
     }
 
     fn begin_below(&mut self, range: Range<usize>) {
-        self.lead = short(&range);
+        self.lead = short(self.content, &range);
         self.under.clone_from(&self.lead);
         (self.section, self.is_new) = (Some(range), true);
     }
@@ -187,7 +189,8 @@ impl UnitBuilder<'_> {
         let line = self.content[..below.range.start].rfind('\n').map_or(0, |at| at + 1);
         let is_indented = line < below.range.start;
         let is_short = self.content[item.range.clone()].unicode_words().nth(LONGEST_STEP).is_none();
-        if is_indented && is_short && below.range.end - item.range.start <= LONGEST_EXPLAINED {
+        let both = &self.content[item.range.start..below.range.end];
+        if is_indented && is_short && is_within(both, LONGEST_EXPLAINED) {
             let kind = PartKind::Sentence;
             unit.parts.push(UnitPart { range: below.range.clone(), kind });
         }
@@ -282,12 +285,13 @@ impl UnitBuilder<'_> {
 
     /// What follows are rows below the header `block`.
     fn begin_table(&mut self, block: &TextBlock) {
-        (self.columns, self.table, self.in_table) = (short(&block.range), None, false);
+        self.columns = short(self.content, &block.range);
+        (self.table, self.in_table) = (None, false);
     }
 
     /// All rows of a table are read with its lead.
     fn row(&mut self, block: &TextBlock, rest: &[TextBlock]) {
-        let lead = self.lead.take().and_then(|lead| short(&lead));
+        let lead = self.lead.take().and_then(|lead| short(self.content, &lead));
         self.is_new = false;
         let kind = PartKind::Row(self.columns.clone(), block.cells);
         if !std::mem::replace(&mut self.in_table, true) {
@@ -306,9 +310,11 @@ impl UnitBuilder<'_> {
 
     /// A list or a table of several `parts`, if it is short enough to be shown whole.
     fn all_of(&self, parts: Vec<UnitPart>) -> Option<Unit> {
-        let section = self.section.as_ref().and_then(short);
+        let section = self.section.as_ref().and_then(|range| short(self.content, range));
         let whole = Unit { section, ..self.unit(parts, None) };
-        (whole.parts.len() > 1 && whole.range().len() <= LONGEST_LIST).then_some(whole)
+        let is_shown =
+            whole.parts.len() > 1 && is_within(&self.content[whole.range()], LONGEST_LIST);
+        is_shown.then_some(whole)
     }
 
     /// Code that no sentence announced stands for itself.
@@ -322,7 +328,7 @@ impl UnitBuilder<'_> {
     fn piece(&mut self, range: Range<usize>, kind: &PartKind) {
         let is_short =
             self.content[range.clone()].unicode_words().nth(SHORTEST_ALONE - 1).is_none();
-        let fits = short(&range).is_some() && !matches!(kind, PartKind::Code(_));
+        let fits = short(self.content, &range).is_some() && !matches!(kind, PartKind::Code(_));
         let is_needed =
             |lead: &Range<usize>| is_short || fits && is_option(&self.content[lead.clone()]);
         match self.lead.take() {

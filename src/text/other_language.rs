@@ -13,7 +13,7 @@ use std::collections::HashSet;
 
 use super::language::{NaturalLanguage, is_written_only_in, language, words_of_questions};
 use super::spelling::plain;
-use super::words::{Word, each_word};
+use super::words::{Word, each_word, is_function_word};
 
 /// Bytes of a text that are looked at.
 const LOOKED_AT: usize = 800;
@@ -134,7 +134,9 @@ fn are_kin(one: NaturalLanguage, other: NaturalLanguage) -> bool {
     is_nordic(one) && is_nordic(other)
 }
 
-/// The script of three letters of `text` in four; `None` where there is none, or few letters.
+/// The script of three letters of `text` in four, or of more than half of them where all others are Latin and no word of
+/// theirs makes an English sentence: names and terms keep their letters in any script. `None` where there is none, or few
+/// letters. So of messages of programs, of which one in ten has such names, nearly all are told from English.
 fn script(text: &str) -> Option<WritingScript> {
     let mut counts: Vec<(WritingScript, usize)> = Vec::new();
     let letters = text.chars().filter(|c| c.is_alphabetic());
@@ -145,8 +147,14 @@ fn script(text: &str) -> Option<WritingScript> {
         }
     }
     let all: usize = counts.iter().map(|(_, count)| count).sum();
+    let latin = counts.iter().find(|(script, _)| *script == WritingScript::Latin);
+    let latin = latin.map_or(0, |(_, count)| *count);
     let (script, most) = counts.into_iter().max_by_key(|(_, count)| *count)?;
-    (most >= LEAST_LETTERS && 4 * most >= 3 * all).then_some(script)
+    let is_beside_names = || {
+        let is_english = || each_word(text).any(|word| is_function_word(&word.folded));
+        2 * most > all && most + latin == all && !is_english()
+    };
+    (most >= LEAST_LETTERS && (4 * most >= 3 * all || is_beside_names())).then_some(script)
 }
 
 /// The script of a letter, and for how many letters of an alphabet it stands.
@@ -216,6 +224,45 @@ mod tests {
             let text = "The warranty of the device is three years, and it starts when you buy it.";
             assert!(is_other(question, text), "{question}");
         }
+    }
+
+    #[test]
+    fn texts_in_each_script_are_told_both_ways() {
+        let english = "The warranty of the device is three years, and it starts when you buy it.";
+        for (question, text) in [
+            ("การรับประกันเครื่องนานเท่าไร", "การรับประกันเครื่องมีระยะเวลาสามปี"),
+            ("ຮັບປະກັນດົນປານໃດ?", "ເຄື່ອງຮັບປະກັນສາມປີ."),
+            ("ការធានាមានរយៈពេលប៉ុន្មាន?", "ការធានាមានរយៈពេលបីឆ្នាំ។"),
+            ("အာမခံ ဘယ်လောက်ကြာသလဲ။", "စက်ကို သုံးနှစ် အာမခံပါသည်။"),
+            ("उपकरण की वारंटी कितने साल की है?", "उपकरण की वारंटी तीन साल की है।"),
+            ("Πόσο διαρκεί η εγγύηση;", "Η εγγύηση της συσκευής είναι τρία χρόνια."),
+            ("כמה זמן נמשכת האחריות?", "האחריות על המכשיר היא שלוש שנים."),
+        ] {
+            assert!(is_other(question, english), "{question}");
+            assert!(is_other("How long is the warranty of the device?", text), "{text}");
+            assert!(!is_other(question, text), "{question}");
+        }
+    }
+
+    #[test]
+    fn names_in_latin_letters_between_words_of_another_script_do_not_hide_it() {
+        let english = "The warranty of the ThinkPad is three years, and it starts when you buy it.";
+        for question in [
+            "ประกันของ ThinkPad X1 นานเท่าไร",
+            "PostgreSQL ใช้ดัชนีแบบเวกเตอร์อย่างไร",
+            "ThinkPad की वारंटी कितनी है?",
+            "Сколько длится гарантия ThinkPad Carbon?",
+            "ThinkPad Carbon 的保修期多久？",
+        ] {
+            assert!(is_other(question, english), "{question}");
+        }
+        assert!(is_other("How long is the warranty?", "ประกันของ ThinkPad X1 นานสามปี"));
+        // Whose words the others stand between is not certain.
+        for question in ["What does การรับประกัน mean?", "ThinkPad X1 Carbon คืออะไร"]
+        {
+            assert!(!is_other(question, english), "{question}");
+        }
+        assert!(!is_other("ประกันของ ThinkPad X1 นานเท่าไร", "ประกันของเครื่องนานสามปี"));
     }
 
     #[test]

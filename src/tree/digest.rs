@@ -14,16 +14,17 @@ use std::ops::Range;
 
 use crate::text::character_counter::CharacterCounter;
 use crate::text::code::{code_blocks, reads_as_code};
+use crate::text::length::{end_within, is_within, length};
 use crate::text::sentence::{sentences_interruptibly, trimmed};
 use crate::text::words::each_word;
 
 /// Most sentences of a summary.
 pub const MOST_SENTENCES: usize = 5;
 
-/// Most bytes of a summary, so that embedding models read it whole.
-const MOST_BYTES: usize = 1000;
+/// Longest summary, by its [`length`](crate::text::length), so that embedding models read it whole.
+const LONGEST_SUMMARY: usize = 1000;
 
-/// Most bytes of a sentence. What is longer is a list or a table in disguise.
+/// Longest sentence. What is longer is a list or a table in disguise.
 const LONGEST: usize = 500;
 
 /// Fewest words of a sentence that says something.
@@ -72,7 +73,8 @@ pub fn quotable(
         sentences.iter().take(MOST_OF_TEXT).filter(may_stand).cloned().collect();
     let is_makeshift = chosen.is_empty();
     if is_makeshift {
-        let first = sentences.first().map(|it| it.start..it.end.min(beginning(text, it.start)));
+        let beginning = |it: &Range<usize>| it.start + end_within(&text[it.clone()], LONGEST);
+        let first = sentences.first().map(|it| it.start..beginning(it));
         chosen.extend(first.and_then(|range| trimmed(text, range)));
     }
     let mut counter = CharacterCounter::new(text);
@@ -93,18 +95,9 @@ pub fn is_makeshift(sentence: &str) -> bool {
 
 /// Whether a sentence may stand for a text, be it no code.
 fn says_something(sentence: &str) -> bool {
-    sentence.len() <= LONGEST
+    is_within(sentence, LONGEST)
         && !sentence.starts_with(['#', '|', '`'])
         && each_word(sentence).nth(FEWEST_WORDS - 1).is_some()
-}
-
-/// Where a text ends of which [`LONGEST`] bytes are read from `start` on.
-fn beginning(text: &str, start: usize) -> usize {
-    let mut end = (start + LONGEST).min(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    end
 }
 
 /// Those of `sentences` that stand for all of them, in their order: at most `most`. Makeshift ones are left out where there
@@ -144,13 +137,13 @@ fn central(texts: &[&str], most: usize, interrupt: &mut dyn FnMut()) -> Vec<usiz
     // How like each text is to the most like of those that are chosen.
     let mut repeated = vec![0.0_f64; texts.len()];
     let mut left: Vec<usize> = (0..texts.len()).collect();
-    let (mut chosen, mut bytes) = (Vec::new(), 0);
+    let lengths: Vec<usize> = texts.iter().map(|it| length(it)).collect();
+    let (mut chosen, mut so_far) = (Vec::new(), 0);
     while chosen.len() < most {
         interrupt();
-        let room = if chosen.is_empty() { usize::MAX } else { MOST_BYTES.saturating_sub(bytes) };
-        left.retain(|at| {
-            texts[*at].len() < room && !chosen.iter().any(|it| texts[*it] == texts[*at])
-        });
+        let rest = LONGEST_SUMMARY.saturating_sub(so_far);
+        let room = if chosen.is_empty() { usize::MAX } else { rest };
+        left.retain(|at| lengths[*at] < room && !chosen.iter().any(|it| texts[*it] == texts[*at]));
         let worth = |at: usize| RELEVANCE * relevance[at] - (1.0 - RELEVANCE) * repeated[at];
         let best = |a: &usize, b: &usize| worth(*a).total_cmp(&worth(*b)).then(b.cmp(a));
         let Some(next) = left.iter().copied().max_by(best) else { break };
@@ -158,7 +151,7 @@ fn central(texts: &[&str], most: usize, interrupt: &mut dyn FnMut()) -> Vec<usiz
         for at in &left {
             repeated[*at] = repeated[*at].max(likeness(&vectors[*at], &vectors[next]));
         }
-        bytes += texts[next].len() + 1;
+        so_far += lengths[next] + 1;
         chosen.push(next);
     }
     chosen

@@ -142,8 +142,21 @@ fn a_summary_says_what_is_said_most_and_nothing_twice() {
     let one = digest(quotable(0, "Short.", None, &mut || {}), MOST_SENTENCES, &mut || {});
     assert_eq!(text_of(&one), "Short.");
     assert!(quotable(0, " \n", None, &mut || {}).is_empty());
-    let long = "é".repeat(10_000);
-    assert_eq!(quotable(3, &long, None, &mut || {})[0].chars, 0..250);
+    for (letter, most) in [("e", 500), ("é", 500), ("ж", 500), ("ก", 500), ("期", 166)] {
+        let long = letter.repeat(10_000);
+        assert_eq!(quotable(3, &long, None, &mut || {})[0].chars, 0..most, "{letter}");
+    }
+}
+
+#[test]
+fn a_summary_has_as_many_letters_in_each_alphabet() {
+    for word in ["word", "слово", "λέξη", "शब्द"] {
+        let words = format!("{word} ").repeat(240 / (word.chars().count() + 1));
+        let text: String = (100..110).map(|at| format!("{words}{at}.\n\n")).collect();
+        let chosen = digest(quotable(0, &text, None, &mut || {}), MOST_SENTENCES, &mut || {});
+        let letters = text_of(&chosen).chars().count();
+        assert!(chosen.len() == 4 && (940..=1000).contains(&letters), "{word} {letters}");
+    }
 }
 
 #[test]

@@ -264,6 +264,29 @@ fn of_a_long_passage_what_promises_most_is_read() {
 }
 
 #[test]
+fn as_many_letters_are_read_of_each_alphabet() {
+    let read = |sentence: &str, question: &str| {
+        let content: String =
+            (100..300).map(|at| sentence.replace("100", &at.to_string())).collect();
+        let mut model = Knowing::of("100", true);
+        extract(question, &found(&[&content]), &mut model, &Default::default()).unwrap();
+        let [read] = model.read.as_slice() else { panic!("{} texts are read", model.read.len()) };
+        read.text.clone()
+    };
+    for (sentence, question) in [
+        ("Sentence number 100 says nothing of interest. ", "What does the sentence say?"),
+        ("Предложение номер 100 ничего нам не говорит. ", "Что говорит предложение?"),
+        ("वाक्य संख्या 100 में कुछ भी रोचक नहीं कहा गया है। ", "वाक्य में क्या कहा गया है?"),
+    ] {
+        let letters = read(sentence, question).chars().count();
+        assert!((2900..=3006).contains(&letters), "{letters} letters of {sentence}");
+    }
+    // A character of Chinese says as much as three letters.
+    let bytes = read("第100句没有说任何有趣的事情。", "这句说了什么？").len();
+    assert!((2900..=3006).contains(&bytes), "{bytes} bytes");
+}
+
+#[test]
 fn a_damaged_reader_is_an_error_and_not_taken_for_none() {
     struct Damaged(ErrorKind);
     impl Embedder for Damaged {

@@ -113,18 +113,19 @@ fn words_count_however_they_are_stored_and_nearly_so_without_accents() {
     }
 }
 
+/// How many terms of `question` are missing in `content`, which part of them, and how many numbers.
+fn missing_in(question: &str, content: &str) -> [f32; 3] {
+    let (passages, options) = (known(&[content]), ExtractOptions::default());
+    let observed = observe(question, &passages, &mut Listening::default(), &options).unwrap();
+    let signals = observed.unwrap().reader_confidence.unwrap();
+    let names = crate::embed::calibration::READER_CONFIDENCE_SIGNALS;
+    let of = |name: &str| signals[names.iter().position(|it| *it == name).unwrap()];
+    ["missing_terms", "missing_here", "missing_numbers"].map(of)
+}
+
 #[test]
 fn words_that_a_text_in_another_language_cannot_have_are_half_missing() {
-    let missing = |content: &str| {
-        let (passages, options) = (known(&[content]), ExtractOptions::default());
-        let mut model = Listening::default();
-        let observed =
-            observe("Who has to repair pump 7?", &passages, &mut model, &options).unwrap();
-        let signals = observed.unwrap().reader_confidence.unwrap();
-        let names = crate::embed::calibration::READER_CONFIDENCE_SIGNALS;
-        let of = |name: &str| signals[names.iter().position(|it| *it == name).unwrap()];
-        ["missing_terms", "missing_here", "missing_numbers"].map(of)
-    };
+    let missing = |content: &str| missing_in("Who has to repair pump 7?", content);
     assert_eq!(missing("Trains leave at noon."), [3.0, 1.0, 1.0]);
     assert_eq!(missing("水泵由服务部门维修。"), [1.5, 0.5, 1.0]);
     assert_eq!(missing("水泵７由服务部门维修。"), [1.5, 0.5, 0.0]);
@@ -132,4 +133,17 @@ fn words_that_a_text_in_another_language_cannot_have_are_half_missing() {
     // "Do" is a word of Vietnamese, too.
     assert_eq!(missing("Máy bơm do bộ phận dịch vụ sửa."), [1.5, 0.5, 1.0]);
     assert_eq!(missing("维修 pump 7 的部门 repair 水泵由服务部门维修。"), [0.0, 0.0, 0.0]);
+}
+
+#[test]
+fn a_text_in_another_language_lacks_words_and_not_pairs_of_characters() {
+    let (chinese, thai) = ("谁修理水泵？", "เครื่องสูบน้ำต้องซ่อมโดยใคร");
+    let english = "Trains leave at noon.";
+    assert_eq!(missing_in(chinese, english), [0.9375, 0.5, 0.0]);
+    let [terms, here, _] = missing_in(thai, english);
+    assert!((1.0..=3.0).contains(&terms) && here == 0.5, "{terms} {here}");
+    // In the language of the question each pair counts.
+    assert_eq!(missing_in(chinese, "火车中午开。"), [3.0, 1.0, 0.0]);
+    let [terms, here, _] = missing_in(thai, "รถไฟจะออกตอนเที่ยง");
+    assert!(terms > 12.0 && here == 1.0, "{terms} {here}");
 }
