@@ -10,6 +10,8 @@ use pg_rag::protocol::Lane;
 use crate::Settings;
 use crate::data::{Judged, Set};
 use crate::embedder::Remembering;
+use crate::outcomes::Answered;
+use crate::reliability::{Answerability, JudgedAnswer};
 use crate::search::{Found, Index};
 
 /// Questions that are timed, one at a time.
@@ -35,6 +37,8 @@ pub struct Asked {
 pub struct Timed {
     /// Without the time that the embedder took.
     pub own: Duration,
+    /// What the reader took.
+    pub reading: Duration,
     /// All of it.
     pub whole: Duration,
     /// Tokens embedded.
@@ -74,14 +78,32 @@ pub fn adversarial(set: &Set, settings: &Settings, embedder: &mut Remembering) -
         .collect()
 }
 
+/// Answers to what was `asked`, with the passages that answer it and without, and to questions that nothing answers,
+/// whose confidences are `others`.
+pub fn judged(asked: &[Asked], others: &[f32]) -> Vec<JudgedAnswer> {
+    let unanswerable = |answerability: Answerability, confidence: f32| JudgedAnswer {
+        answerability,
+        confidence,
+        is_right: false,
+    };
+    let answerable = asked.iter().map(|one| JudgedAnswer {
+        answerability: Answerability::Answerable,
+        confidence: one.with,
+        is_right: one.in_evidence,
+    });
+    let removed = asked.iter().map(|one| unanswerable(Answerability::Removed, one.without));
+    let absent = others.iter().map(|it| unanswerable(Answerability::Absent, *it));
+    answerable.chain(removed).chain(absent).collect()
+}
+
 /// The answer to each question, of the whole collection.
-pub fn answers(set: &Set, settings: &Settings, embedder: &mut Remembering) -> Vec<Extract> {
+pub fn answers(set: &Set, settings: &Settings, embedder: &mut Remembering) -> Vec<Answered> {
     let vectors = load(set, embedder);
     let index = Index::new(&set.passages, &vectors);
     let answer = |question: &Judged| {
         let vector = embedder.vector(&question.text, EmbeddingKind::Query);
         let found = index.search(&question.text, &vector, &HashSet::new(), settings.k);
-        answer(set, question, &found, &settings.extract, embedder)
+        Answered::of(&question.text, &passages(set, &found), embedder, &settings.extract)
     };
     set.questions.iter().map(answer).collect()
 }
@@ -101,14 +123,15 @@ pub fn timed(set: &Set, settings: &Settings, embedder: &mut Remembering) -> Vec<
         .iter()
         .map(|(question, found)| {
             embedder.forget();
-            let tokens = embedder.tokens;
+            let (tokens, reading) = (embedder.tokens, embedder.reading);
             let mut run = || {
                 let started = Instant::now();
                 answer(set, question, found, &settings.extract, embedder);
                 started.elapsed()
             };
             let (whole, own) = (run(), run());
-            Timed { own, whole, tokens: embedder.tokens - tokens }
+            let (tokens, reading) = (embedder.tokens - tokens, embedder.reading - reading);
+            Timed { own, reading, whole, tokens }
         })
         .collect()
 }
@@ -136,18 +159,19 @@ fn answer(
     options: &ExtractOptions,
     embedder: &mut Remembering,
 ) -> Extract {
-    let passages: Vec<ExtractPassage> = (1..)
-        .zip(found)
-        .map(|(number, found)| ExtractPassage {
-            number,
-            content: &set.passages[found.passage].text,
-            lead: 0,
-            heading: Some(set.passages[found.passage].title.as_str()),
-            is_beginning: set.passages[found.passage].is_beginning,
-            dense_similarity: Some(found.similarity),
-        })
-        .collect();
-    extract(&question.text, &passages, embedder, options).unwrap()
+    extract(&question.text, &passages(set, found), embedder, options).unwrap()
+}
+
+fn passages<'a>(set: &'a Set, found: &[Found]) -> Vec<ExtractPassage<'a>> {
+    let passage = |(number, found): (u32, &Found)| ExtractPassage {
+        number,
+        content: &set.passages[found.passage].text,
+        lead: 0,
+        heading: Some(&set.passages[found.passage].title),
+        is_beginning: set.passages[found.passage].is_beginning,
+        dense_similarity: Some(found.similarity),
+    };
+    (1..).zip(found).map(passage).collect()
 }
 
 fn judge(set: &Set, question: &Judged, found: &[Found], with: &Extract, without: f32) -> Asked {

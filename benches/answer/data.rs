@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
@@ -68,10 +68,11 @@ pub struct Set {
 }
 
 impl Set {
-    /// Reads at most `most` questions of a set; `None` where it is not there.
+    /// Reads at most `most` questions of a set; `None` where it is not there. The set `xquad/de:en` asks the questions
+    /// of `xquad/de` about the passages of `xquad/en`, which has the answers too.
     pub fn read(name: &str, half: Half, most: usize) -> Option<Set> {
-        let folder = data_folder().join(name);
-        if !folder.is_dir() {
+        let (asked, folder) = folders(name);
+        if !asked.is_dir() || !folder.is_dir() {
             return None;
         }
         let corpus = lines(&folder.join("corpus.jsonl"));
@@ -79,7 +80,7 @@ impl Set {
             corpus.iter().enumerate().map(|(index, line)| (string(line, "id"), index)).collect();
         let gold = gold(&folder.join("qrels.tsv"), &index);
         let passages: Vec<Source> = corpus.iter().map(Source::read).collect();
-        let questions = lines(&folder.join("queries.jsonl"))
+        let questions = queries(&folder, &asked)
             .iter()
             .map(|line| {
                 let paragraph = line["paragraph"].as_str().map(|it| index[it]);
@@ -172,6 +173,38 @@ impl Purpose {
 /// The document of a passage: the first of its headings.
 fn document(headings: &str) -> &str {
     headings.split(" > ").next().unwrap_or_default()
+}
+
+/// The folder that a set has its questions from, and that of all else.
+fn folders(name: &str) -> (PathBuf, PathBuf) {
+    let data = data_folder();
+    match name.split_once(':') {
+        Some((asked, searched)) => {
+            let asked = data.join(asked);
+            let searched = asked.with_file_name(searched);
+            (asked, searched)
+        }
+        None => (data.join(name), data.join(name)),
+    }
+}
+
+/// The questions in `folder`, in the words that they have in `asked`; those that are not there are left out.
+fn queries(folder: &Path, asked: &Path) -> Vec<Value> {
+    let mut queries = lines(&folder.join("queries.jsonl"));
+    if asked == folder {
+        return queries;
+    }
+    let others = lines(&asked.join("queries.jsonl"));
+    let texts: HashMap<&str, &str> =
+        others.iter().map(|line| (string(line, "id"), string(line, "text"))).collect();
+    queries.retain_mut(|line| {
+        let text = texts.get(string(line, "id"));
+        if let Some(text) = text {
+            line["text"] = Value::from(*text);
+        }
+        text.is_some()
+    });
+    queries
 }
 
 fn gold(path: &Path, index: &HashMap<&str, usize>) -> HashMap<String, HashSet<usize>> {

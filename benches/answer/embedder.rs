@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use half::f16;
 use pg_rag::daemon::connection::ClientConnection;
@@ -53,6 +54,8 @@ pub struct Remembering {
     pub tokens: u64,
     /// Passages that the reader was given so far, those included of which it is known what it says.
     pub read: usize,
+    /// How long it has waited for the reader so far.
+    pub reading: Duration,
 }
 
 /// The vectors of texts that were embedded before.
@@ -88,6 +91,7 @@ impl Remembering {
             is_whole: false,
             tokens: 0,
             read: 0,
+            reading: Duration::ZERO,
         }
     }
 
@@ -180,7 +184,10 @@ impl Embedder for Remembering {
             let (model, question) = (self.model.clone(), question.to_owned());
             let (passages, lane) = (missing.clone(), Lane::Query);
             let request = Request::ScoreSpans { model, lane, question, passages };
-            let Response::SpanScores { scores, tokens } = self.client.call(&request)? else {
+            let started = Instant::now();
+            let response = self.client.call(&request)?;
+            self.reading += started.elapsed();
+            let Response::SpanScores { scores, tokens } = response else {
                 panic!("ragd did not answer with scores");
             };
             self.tokens += tokens;

@@ -33,42 +33,27 @@ pub fn curve(asked: &[Asked]) {
     let with = sorted(asked.iter().map(|one| one.with));
     println!("  wrongly refused     caught  threshold");
     for refused in [0.01, 0.02, 0.05, 0.10, 0.15, 0.20, 0.30] {
-        let threshold = with[((with.len() as f64 * refused) as usize).min(with.len() - 1)];
+        let threshold = quantile(&with, refused);
         let caught = asked.iter().filter(|one| one.without < threshold).count();
         println!("  {refused:15.2}  {:9.3}  {threshold:9.3}", caught as f64 / asked.len() as f64);
     }
 }
 
-/// Of the questions with like confidence, how many could be answered.
-pub fn calibration(asked: &[Asked]) {
-    println!("  confidence  questions  answerable");
-    for tenth in 0..10 {
-        let within = |confidence: &f32| ((confidence * 10.0) as usize).min(9) == tenth;
-        let with = asked.iter().filter(|one| within(&one.with)).count();
-        let without = asked.iter().filter(|one| within(&one.without)).count();
-        println!(
-            "  {:.1} to {:.1}  {:9}  {:10.3}",
-            tenth as f64 / 10.0,
-            (tenth + 1) as f64 / 10.0,
-            with + without,
-            with as f64 / (with + without).max(1) as f64
-        );
-    }
-}
-
-/// What an answer takes, after the search.
+/// What an answer takes, after the search. Median and p95 of each line are of its own times: the slowest answers need
+/// not be those that are read longest.
 pub fn cost(timed: &[Timed]) {
-    let tokens: u64 = timed.iter().map(|one| one.tokens).sum();
-    let median = |time: fn(&Timed) -> Duration| {
+    let line = |what: &str, time: fn(&Timed) -> Duration| {
         let times = sorted(timed.iter().map(|one| time(one).as_secs_f32() * 1e3));
-        times[times.len() / 2]
+        let [median, p95] = [0.5, 0.95].map(|share| quantile(&times, share));
+        println!("  {what:28} {median:.1} ms, p95 {p95:.1} ms");
     };
-    println!(
-        "  an answer, median            {:.1} ms, of which {:.1} ms are not the model's; {} tokens embedded",
-        median(|one| one.whole),
-        median(|one| one.own),
-        tokens / timed.len() as u64
-    );
+    line("an answer, median", |one| one.whole);
+    if timed.iter().any(|one| !one.reading.is_zero()) {
+        line("  of which the reader's", |one| one.reading);
+    }
+    line("  of which not the model's", |one| one.own);
+    let tokens: u64 = timed.iter().map(|one| one.tokens).sum();
+    println!("  tokens embedded, mean        {}", tokens / timed.len().max(1) as u64);
 }
 
 fn area(asked: &[Asked]) -> f64 {
@@ -87,6 +72,12 @@ pub fn area_of(with: &[f32], without: &[f32]) -> f64 {
     };
     let sum: f64 = with.iter().map(|one| below(*one)).sum();
     sum / (with.len() * without.len()) as f64
+}
+
+/// The value below which a share of sorted values lies; no number where there are none.
+fn quantile(sorted: &[f32], share: f64) -> f32 {
+    let at = (sorted.len() as f64 * share) as usize;
+    sorted.get(at).or(sorted.last()).copied().unwrap_or(f32::NAN)
 }
 
 fn sorted(values: impl Iterator<Item = f32>) -> Vec<f32> {

@@ -2,20 +2,23 @@
 
 use std::collections::BTreeMap;
 
-use pg_rag::extract::Extract;
-
 use crate::data::Set;
-use crate::outcomes::{Outcomes, plain};
+use crate::outcomes::{Answered, Outcomes, plain};
+use crate::reliability::JudgedAnswer;
 
 /// The sets whose ids begin with the form of the text and its language: "chat-de-1-q03".
 pub const SETS: [&str; 2] = ["forms", "tables"];
 
 /// Prints the answers to all questions of `set`, and then what became of them, form by form and language by language.
-pub fn print(set: &Set, answers: &[Extract]) {
+/// Gives each as it is judged.
+pub fn print(set: &Set, answers: &[Answered]) -> Vec<JudgedAnswer> {
+    let mut judged = Vec::new();
     let mut all = Outcomes::default();
     let mut groups: [BTreeMap<&str, Outcomes>; 2] = Default::default();
-    for (question, answer) in set.questions.iter().zip(answers) {
+    for (question, answered) in set.questions.iter().zip(answers) {
         let gold = question.answers.iter().map(|it| plain(it)).collect::<Vec<String>>();
+        judged.push(answered.judged(&gold));
+        let answer = &answered.given;
         let outcome = all.add(&gold, answer);
         for (group, name) in groups.iter_mut().zip(question.id.split('-')) {
             group.entry(name).or_default().add(&gold, answer);
@@ -28,6 +31,7 @@ pub fn print(set: &Set, answers: &[Extract]) {
     let [forms, languages] = groups;
     table("form", forms.into_iter().chain([("all", all)]));
     table("language", languages.into_iter());
+    judged
 }
 
 fn table<'a>(group: &str, rows: impl Iterator<Item = (&'a str, Outcomes)>) {

@@ -13,6 +13,14 @@
 //! without the passages that answer it. Retrieval is that of the product, but in memory and with
 //! words cut to six letters in the place of stems.
 //!
+//! The set `xquad/de:en` asks the questions of `xquad/de` about the passages of `xquad/en`; an answer is right if it
+//! holds one of the answers there. Any two folders beside one another whose questions have the same ids can be combined
+//! so. In bash, `xquad/{en,de,ar,ru}:zh xquad/zh:{en,de,ar,ru}` are all pairs with Chinese.
+//!
+//! What confidence is worth is printed as tables in Markdown for each set and, where there are several, for all
+//! together (`reliability.rs`): how many of the questions with like confidence can be answered, how many of the answers
+//! are right, and what a `min_confidence` refuses.
+//!
 //! Half of the questions, told by a hash of their id, and those of articles that the reader was trained on, are left
 //! out unless `--all` says
 //! otherwise: `cargo bench --bench fit` fits constants to them. Of the sets `forms` and `tables`, half of the documents are left out, and the
@@ -45,6 +53,7 @@ mod pages;
 #[path = "../../tests/support/ragd.rs"]
 #[allow(dead_code)]
 mod ragd;
+mod reliability;
 mod search;
 
 use std::path::{Path, PathBuf};
@@ -53,6 +62,7 @@ use invocation::settings_or_exit;
 use lexopt::prelude::*;
 use manual::Manual;
 use pg_rag::extract::ExtractOptions;
+use reliability::JudgedAnswer;
 
 /// What to measure.
 pub struct Settings {
@@ -85,6 +95,7 @@ fn main() {
         }
         return;
     }
+    let mut measured = Vec::new();
     for name in &settings.sets {
         let Some(set) = data::Set::read(name, settings.half, settings.questions) else {
             println!("skipped: no judged data \"{name}\"; set PG_RAG_DATA");
@@ -96,22 +107,38 @@ fn main() {
             continue;
         }
         println!("model {}, top {} passages", settings.file, settings.k);
-        let mut embedder = embedder::Remembering::new(&ragd, installed.model(&settings.file));
+        let embedder = embedder::Remembering::new(&ragd, installed.model(&settings.file));
         if name == data::SAMPLE && embedder.calibration.reader.is_some() {
             println!(
                 "the reader was trained on these questions: xquad/en and the like have others"
             );
         }
-        let asked = ask::ask_all(&set, &settings, &mut embedder);
-        figures::quality(&asked);
-        figures::adversarial(&asked, &ask::adversarial(&set, &settings, &mut embedder));
-        figures::curve(&asked);
-        figures::calibration(&asked);
-        if forms::SETS.contains(&name.as_str()) {
-            forms::print(&set, &ask::answers(&set, &settings, &mut embedder));
-        }
-        figures::cost(&ask::timed(&set, &settings, &mut embedder));
+        measured.push(measure(name, &set, &settings, embedder));
     }
+    if measured.len() > 1 {
+        reliability::print("all sets", &measured.concat());
+    }
+}
+
+/// Asks the questions of a set, prints what the answers are like and what they cost, and judges them.
+fn measure(
+    name: &str,
+    set: &data::Set,
+    settings: &Settings,
+    mut embedder: embedder::Remembering,
+) -> Vec<JudgedAnswer> {
+    let asked = ask::ask_all(set, settings, &mut embedder);
+    let others = ask::adversarial(set, settings, &mut embedder);
+    figures::quality(&asked);
+    figures::adversarial(&asked, &others);
+    figures::curve(&asked);
+    let judged = match forms::SETS.contains(&name) {
+        true => forms::print(set, &ask::answers(set, settings, &mut embedder)),
+        false => ask::judged(&asked, &others),
+    };
+    reliability::print(name, &judged);
+    figures::cost(&ask::timed(set, settings, &mut embedder));
+    judged
 }
 
 impl Settings {

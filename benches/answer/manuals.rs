@@ -4,14 +4,14 @@
 use std::path::Path;
 
 use pg_rag::embed::EmbeddingKind;
-use pg_rag::extract::extract;
 use pg_rag::protocol::Lane;
 use serde_json::Value;
 
 use crate::Settings;
 use crate::embedder::Remembering;
-use crate::outcomes::{Outcomes, holds, plain};
+use crate::outcomes::{Answered, Outcomes, holds, plain};
 use crate::pages::{EmbeddedPages, files};
+use crate::reliability::{self, JudgedAnswer};
 
 /// One question a line: `manual`, `question`, `answer` in a sentence or null where the manual has none, and `gold`, the parts of
 /// the manual of which an answer holds one.
@@ -45,7 +45,7 @@ pub fn ask_all(model: &Path, folder: &Path, settings: &Settings, embedder: &mut 
     let asked: Vec<Asked> = QUESTIONS.lines().map(Asked::read).collect();
     let is_of_one = |it: &Asked| MANUALS.iter().any(|manual| manual.0 == it.manual);
     assert!(asked.iter().all(is_of_one), "a question is about no manual");
-    let mut all = Vec::new();
+    let (mut all, mut judged) = (Vec::new(), Vec::new());
     for (manual, place, ending, others) in MANUALS {
         let is_page =
             |name: &str| name.ends_with(ending) && !others.iter().any(|it| name.starts_with(it));
@@ -55,7 +55,9 @@ pub fn ask_all(model: &Path, folder: &Path, settings: &Settings, embedder: &mut 
         let pages = EmbeddedPages::of(&files, model, embedder);
         let asked: Vec<&Asked> = asked.iter().filter(|it| it.manual == manual).collect();
         asked.iter().for_each(|it| it.assert_is_about(&pages));
-        all.push((manual, pages.passages.len(), ask(&pages, &asked, settings, embedder)));
+        let (outcomes, answers) = ask(&pages, &asked, settings, embedder);
+        all.push((manual, pages.passages.len(), outcomes));
+        judged.extend(answers);
     }
     println!(
         "\n{:14} {:>6} {:>7} {:>7} {:>7}   not in the manual: {:>8} {:>8}",
@@ -69,6 +71,7 @@ pub fn ask_all(model: &Path, folder: &Path, settings: &Settings, embedder: &mut 
             "{manual:14} {chunks:6} {right:7} {wrong:7} {refused:7}   {withheld:27} {invented:8}"
         );
     }
+    reliability::print("all manuals", &judged);
 }
 
 fn ask(
@@ -76,20 +79,22 @@ fn ask(
     asked: &[&Asked],
     settings: &Settings,
     embedder: &mut Remembering,
-) -> Outcomes {
+) -> (Outcomes, Vec<JudgedAnswer>) {
     let texts: Vec<String> = asked.iter().map(|it| it.question.clone()).collect();
     embedder.load(&texts, EmbeddingKind::Query, Lane::Bulk);
     let index = pages.index();
-    let mut outcomes = Outcomes::default();
+    let (mut outcomes, mut judged) = (Outcomes::default(), Vec::new());
     for it in asked {
         let read = pages.found(&index, (&it.question, settings.k), embedder);
-        let answer = extract(&it.question, &read, embedder, &settings.extract).unwrap();
+        let answered = Answered::of(&it.question, &read, embedder, &settings.extract);
+        judged.push(answered.judged(&it.gold));
+        let answer = answered.given;
         let outcome = outcomes.add(&it.gold, &answer);
         println!("\n{}: {} — {outcome}, {:.2}", it.manual, it.question, answer.confidence);
         println!("  expected: {}", it.answer.as_deref().unwrap_or("no answer"));
         println!("{}", answer.answer);
     }
-    outcomes
+    (outcomes, judged)
 }
 
 impl Asked {

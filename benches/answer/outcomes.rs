@@ -1,6 +1,15 @@
 //! Whether answers say what was asked for.
 
-use pg_rag::extract::Extract;
+use pg_rag::embed::Embedder;
+use pg_rag::extract::{Extract, ExtractOptions, ExtractPassage, extract};
+
+use crate::reliability::{Answerability, JudgedAnswer};
+
+/// An answer, and what it would say if it were not refused.
+pub struct Answered {
+    pub given: Extract,
+    unrefused: String,
+}
 
 /// What became of some questions.
 #[derive(Clone, Copy, Default)]
@@ -12,6 +21,39 @@ pub struct Outcomes {
     pub invented: usize,
     /// Those that were refused.
     pub withheld: usize,
+}
+
+impl Answered {
+    /// The answer to `question` from `passages`.
+    pub fn of(
+        question: &str,
+        passages: &[ExtractPassage],
+        embedder: &mut dyn Embedder,
+        options: &ExtractOptions,
+    ) -> Answered {
+        let given = extract(question, passages, embedder, options).unwrap();
+        let unrefused = match given.supported {
+            true => given.answer.clone(),
+            false => {
+                let options = ExtractOptions { threshold: 0.0, ..*options };
+                extract(question, passages, embedder, &options).unwrap().answer
+            }
+        };
+        Answered { given, unrefused }
+    }
+
+    /// Judged as [`Outcomes`] judges it, but as if it were not refused.
+    pub fn judged(&self, gold: &[String]) -> JudgedAnswer {
+        let text = plain(&self.unrefused);
+        JudgedAnswer {
+            answerability: match gold.is_empty() {
+                true => Answerability::Absent,
+                false => Answerability::Answerable,
+            },
+            confidence: self.given.confidence,
+            is_right: gold.iter().any(|it| holds(&text, it)),
+        }
+    }
 }
 
 impl Outcomes {
