@@ -15,21 +15,21 @@
 #[path = "../tests/support/gguf.rs"]
 mod gguf;
 #[allow(dead_code)]
+#[path = "../tests/support/plain_llama.rs"]
+mod plain_llama;
+#[allow(dead_code)]
 #[path = "../tests/support/ragd.rs"]
 mod ragd;
 
-use std::path::Path;
-use std::rc::Rc;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use pg_rag::daemon::connection::ClientConnection;
-use pg_rag::daemon::local_model::context::{ContextSize, LlamaContext, MAX_BATCH};
-use pg_rag::daemon::local_model::engine::{BatchToken, Decoded, LanguageModel};
-use pg_rag::daemon::local_model::library::LlamaLibrary;
-use pg_rag::daemon::local_model::model::LlamaModel;
+use pg_rag::daemon::local_model::context::ContextSize;
+use pg_rag::daemon::local_model::library::Token;
 
 use gguf::{InstalledLlm, generate};
+use plain_llama::PlainLlama;
 use ragd::Ragd;
 
 const RUNS: usize = 5;
@@ -93,39 +93,28 @@ impl Figures {
     }
 }
 
-/// llama.cpp in this process.
+/// llama.cpp in this process, and what it reads.
 struct PlainLoop {
-    context: LlamaContext,
-    prompt: Vec<i32>,
+    llama: PlainLlama,
+    prompt: Vec<Token>,
 }
 
 impl PlainLoop {
     fn load(llm: &InstalledLlm, threads: usize) -> PlainLoop {
-        let library = Rc::new(LlamaLibrary::load(llm.library()).expect("llama.cpp"));
-        let model = LlamaModel::load(library, Path::new(&llm.file().path)).expect("a model");
-        let prompt = model.tokenize(&STORY.repeat(READ / 16)).expect("tokens");
         let size = ContextSize { tokens: 4096, sequences: SESSIONS, threads };
-        let context = LlamaContext::new(Rc::new(model), size).expect("a context");
-        PlainLoop { context, prompt: prompt[..READ].to_vec() }
+        let llama = PlainLlama::load(llm, size);
+        let prompt = llama.tokenize(&STORY.repeat(READ / 16))[..READ].to_vec();
+        PlainLoop { llama, prompt }
     }
 
     fn measure(&mut self) -> Figures {
-        self.context.forget_all();
+        self.llama.forget();
         let begun = Instant::now();
-        for (batch, tokens) in self.prompt.chunks(MAX_BATCH).enumerate() {
-            let token = |(at, token): (usize, &i32)| {
-                let position = batch * MAX_BATCH + at;
-                BatchToken { token: *token, position, sequence: 0, is_asked: position + 1 == READ }
-            };
-            let batch: Vec<BatchToken> = tokens.iter().enumerate().map(token).collect();
-            assert_eq!(self.context.decode(&batch), Decoded::Done);
-        }
+        self.llama.read(&self.prompt, 0);
         let reading = READ as f64 / begun.elapsed().as_secs_f64();
         let begun = Instant::now();
-        for at in 0..WRITTEN as usize {
-            let token = self.prompt[at];
-            let next = BatchToken { token, position: READ + at, sequence: 0, is_asked: true };
-            assert_eq!(self.context.decode(&[next]), Decoded::Done);
+        for (at, token) in self.prompt[..WRITTEN as usize].iter().enumerate() {
+            self.llama.read(&[*token], READ + at);
         }
         Figures { reading, writing: f64::from(WRITTEN) / begun.elapsed().as_secs_f64() }
     }

@@ -43,12 +43,21 @@ impl InstalledLlm {
 
     /// One with further arguments.
     pub fn start_with(&self, arguments: &[&str]) -> Ragd {
+        self.launch(Path::new(NO_ONNXRUNTIME), arguments)
+    }
+
+    /// One that embeds too, with the ONNX Runtime at `onnxruntime`.
+    pub fn start_with_onnxruntime(&self, onnxruntime: &Path) -> Ragd {
+        self.launch(onnxruntime, &[])
+    }
+
+    fn launch(&self, onnxruntime: &Path, arguments: &[&str]) -> Ragd {
         let library = self.library.to_str().unwrap();
         let mut local = vec!["--llama", library, "--llama-memory", "4000000000"];
         if !arguments.contains(&"--llama-threads") {
             local.extend(["--llama-threads", "1"]);
         }
-        Ragd::start_with(Path::new(NO_ONNXRUNTIME), &[&local[..], arguments].concat())
+        Ragd::start_with(onnxruntime, &[&local[..], arguments].concat())
     }
 
     /// Where llama.cpp is.

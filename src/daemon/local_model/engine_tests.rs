@@ -321,6 +321,31 @@ fn after_a_failure_the_next_text_is_whole() {
 }
 
 #[test]
+fn a_text_that_is_given_up_is_in_no_further_batch() {
+    let prompts = lively("Prompt ");
+    let [first, second] = &prompts[..2] else { panic!("two prompts") };
+    let mut engine = WritingEngine::new(HashedModel::default(), 1);
+    let mut outcomes = Outcomes::default();
+    engine.add(call(1, Lane::Query, first, 40));
+    engine.add(call(2, Lane::Query, second, 5));
+    for _ in 0..3 {
+        outcomes.take(engine.step());
+    }
+    let written = outcomes.text(1).to_owned();
+    assert!((1..10).contains(&written.len()), "{written}");
+    let read = engine.model.read;
+    engine.cancel(1);
+    outcomes.take(engine.step());
+    // The very next batch is the other prompt, from where it differs.
+    let alike = first.bytes().zip(second.bytes()).take_while(|(one, other)| one == other).count();
+    assert_eq!(engine.model.read - read, second.len() - alike);
+    run(&mut engine, &mut outcomes);
+    assert_eq!(outcomes.text(1), written);
+    assert!(!outcomes.ends.contains_key(&1));
+    assert_eq!(outcomes.text(2), twin(second, 5).0);
+}
+
+#[test]
 fn people_go_before_bulk_and_find_a_place() {
     let mut engine = WritingEngine::new(HashedModel::default(), 2);
     let mut outcomes = Outcomes::default();

@@ -21,18 +21,18 @@ const PROMPTS: [&str; 20] = [
     "A hedgehog is an animal that",
     "In the year 1066",
     "To bake bread you need flour,",
-    "Die Hauptstadt von Deutschland ist",
+    "Die größte Stadt Österreichs ist",
     "The opposite of hot is",
     "SELECT name FROM customers WHERE",
     "My favourite season is autumn because",
     "The largest planet is",
-    "Dear Sir or Madam,",
+    "Москва — столица",
     "1, 2, 3, 4,",
     "A database index is",
-    "La tour Eiffel est",
+    "Le café préféré des Français est",
     "The sum of two and two is",
-    "Rivers flow to",
-    "Shakespeare wrote",
+    "東京は日本の",
+    "Η Αθήνα είναι",
 ];
 
 /// How many tokens are written.
