@@ -55,6 +55,8 @@ mod evaluation;
 mod fuzz;
 #[path = "system/graph.rs"]
 mod graph;
+#[path = "system/graph_policies.rs"]
+mod graph_policies;
 #[path = "system/guarded_sql.rs"]
 mod guarded_sql;
 #[path = "system/heartbeat.rs"]
@@ -77,6 +79,8 @@ mod leak;
 mod lifetime;
 #[path = "system/local_model.rs"]
 mod local_model;
+#[path = "system/local_strategy.rs"]
+mod local_strategy;
 #[path = "system/manual.rs"]
 mod manual;
 #[path = "system/model.rs"]

@@ -1,9 +1,12 @@
 //! Communities of entities: made anew by workers where mentions change, under row-level security, and gone with their option.
 
 use postgres::Client;
+use serde_json::Value;
 
 use super::cluster::{Cluster, wait_for};
 use super::documents::{assert_fails, count};
+use super::http_server::{Reply, Request, Server};
+use super::provider::server;
 
 /// Two circles of people of six each, of whom each is met with two others, in rows of two tenants by turns.
 const SETUP: &str = "
@@ -84,6 +87,14 @@ fn an_edit_makes_its_community_anew_and_no_other() {
     });
 }
 
+/// Somebody of whom rows of one tenant tell, and a role that sees the rows of the tenant of a setting.
+const HIDE: &str = "
+    INSERT INTO story SELECT n, 'It is told that Xaver Peeters walked with Anna Peeters and spoke with Bruno Peeters.', 1 FROM generate_series(101, 102) AS n;
+    CREATE TABLE all_of AS SELECT id, tenant FROM story;
+    CREATE ROLE guest; GRANT SELECT ON story, all_of TO guest;
+    ALTER TABLE story ENABLE ROW LEVEL SECURITY;
+    CREATE POLICY seen ON story USING (tenant = current_setting('story.tenant')::int);";
+
 /// Rows of the tenant 1 that an answer of the whole stands on.
 const OF_OTHER: &str = "
     SELECT count(*) FROM unnest(ARRAY['global', 'local']) AS strategy,
@@ -96,15 +107,7 @@ fn a_hidden_row_hides_its_words_and_its_entities() {
     let Some(cluster) = Cluster::start(&[]) else { return };
     let mut client = cluster.connect();
     client.batch_execute(SETUP).unwrap();
-    client
-        .batch_execute(
-            "INSERT INTO story SELECT n, 'It is told that Xaver Peeters walked with Anna Peeters and spoke with Bruno Peeters.', 1 FROM generate_series(101, 102) AS n;
-             CREATE TABLE all_of AS SELECT id, tenant FROM story;
-             CREATE ROLE guest; GRANT SELECT ON story, all_of TO guest;
-             ALTER TABLE story ENABLE ROW LEVEL SECURITY;
-             CREATE POLICY seen ON story USING (tenant = current_setting('story.tenant')::int)",
-        )
-        .unwrap();
+    client.batch_execute(HIDE).unwrap();
     client.batch_execute(CREATE).unwrap();
     wait_until(&mut client, |client| community_of(client, "xaver peeters").is_some());
     assert!(count(&mut client, OF_OTHER) > 0);
@@ -136,6 +139,102 @@ fn a_hidden_row_hides_its_words_and_its_entities() {
         "SELECT rag_answer('What is told?', 'story', strategy => 'global')",
         &["42501", "permission denied for the communities", "GRANT SELECT ON"],
     );
+}
+
+/// What a call is told: its last message.
+fn told(request: &Request) -> String {
+    let body: Value = serde_json::from_str(request.text()).unwrap();
+    let messages = body["messages"].as_array().unwrap();
+    messages.last().unwrap()["content"].as_str().unwrap().to_owned()
+}
+
+/// Answers by the first source that a call shows, or, where it shows answers, by all that these cite.
+fn tell(request: &Request) -> Reply {
+    let text = told(request);
+    let cited: String = match text.split("<<<source ").nth(1) {
+        Some(source) => format!("[{}]", source.split(' ').next().unwrap()),
+        None => {
+            let inside = text.split('[').skip(1).filter_map(|it| it.split(']').next());
+            let numbers = inside.filter(|it| it.parse::<usize>().is_ok());
+            numbers.map(|number| format!("[{number}]")).collect()
+        }
+    };
+    Reply::chat(&format!("It is told that they walked together {cited}."))
+}
+
+/// All chunks of each community are read, so that what is hidden would be, too.
+const READ_ALL: &str = r#"{"answer": {"community_chunks": 20}}"#;
+
+/// In how many calls an answer would be written, as a dry run says it; of one call nothing is said.
+fn foretold(client: &mut Client, strategy: &str, question: &str) -> usize {
+    let explain = "SELECT detail FROM rag_explain($1, 'story', strategy => $2, llm => 'extractive', options => $3::text::jsonb)
+                   WHERE stage = 'communities'";
+    let row = client.query_one(explain, &[&question, &strategy, &READ_ALL]).unwrap();
+    let detail: String = row.get(0);
+    println!("{strategy}: {detail}");
+    match detail.split_once(", about ") {
+        Some((_, calls)) => calls.split(' ').next().unwrap().parse().unwrap(),
+        None => 1,
+    }
+}
+
+/// The answer of the language model, how many calls it says that it took, and what it cites.
+fn ask(client: &mut Client, strategy: &str, question: &str) -> (String, Option<u64>, Value) {
+    let ask = "SELECT answer, usage::text, citations::text
+        FROM rag_answer_details($1, 'story', strategy => $2, llm => 'writer', options => $3::text::jsonb)";
+    let row = client.query_one(ask, &[&question, &strategy, &READ_ALL]).unwrap();
+    let json = |place: usize| serde_json::from_str::<Value>(row.get(place)).unwrap();
+    (row.get(0), json(1)["calls"].as_u64(), json(2))
+}
+
+/// How many of these citations are words of a chunk that the session sees.
+const OF_CHUNKS: &str = "
+    SELECT count(*) FROM jsonb_array_elements($1::text::jsonb) AS c
+    JOIN story_rag AS v ON v.chunk_id = (c ->> 'chunk_id')::bigint AND v.source_id::text = c ->> 'source_key'
+    WHERE strpos(v.content, c ->> 'quote') > 0";
+
+#[test]
+fn a_language_model_is_called_as_often_as_was_said_and_reads_what_the_caller_sees() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let http = Server::answer(tell);
+    let (mut owner, mut guest) = (cluster.connect(), cluster.connect());
+    owner.batch_execute(&format!("{SETUP} {HIDE} {}", server("writer", &http))).unwrap();
+    owner.batch_execute("GRANT USAGE ON FOREIGN SERVER writer TO guest").unwrap();
+    owner.batch_execute(CREATE).unwrap();
+    wait_until(&mut owner, |client| community_of(client, "xaver peeters").is_some());
+    let hidden = owner.query("SELECT body FROM story WHERE tenant = 1", &[]).unwrap();
+    let hidden: Vec<String> = hidden.iter().map(|row| row.get(0)).collect();
+    guest.batch_execute("SET story.tenant = 0; SET rag.cache = 'exact'; SET ROLE guest").unwrap();
+    for (strategy, question, fewest) in [
+        ("global", "What is told of Anna Peeters and the others?", 3),
+        ("local", "With whom did Xaver Peeters walk?", 1),
+    ] {
+        let before = http.requests().len();
+        let calls = foretold(&mut guest, strategy, question);
+        assert!(calls >= fewest, "{strategy}: {calls} calls");
+        assert_eq!(http.requests().len(), before, "a dry run of {strategy} calls nobody");
+        let (answer, used, citations) = ask(&mut guest, strategy, question);
+        let requests = http.requests();
+        assert_eq!((requests.len() - before, used), (calls, Some(calls as u64)), "{strategy}");
+        // Each community is cited, or the one call's source, by words of a chunk.
+        let cited = citations.as_array().unwrap().len();
+        assert_eq!(cited, calls - usize::from(calls > 1), "{answer}: {citations}");
+        let of_chunks = guest.query_one(OF_CHUNKS, &[&citations.to_string()]).unwrap();
+        assert_eq!(usize::try_from(of_chunks.get::<_, i64>(0)), Ok(cited), "{citations}");
+        for request in &requests[before..] {
+            assert!(!hidden.iter().any(|body| request.text().contains(body)), "{request:?}");
+            // The question alone may name who is hidden.
+            let others = told(request).replace(question, "");
+            assert!(!others.contains("Xaver"), "{strategy}: {others}");
+        }
+        // The same question costs nothing.
+        assert_eq!(ask(&mut guest, strategy, question).0, answer);
+        assert_eq!(http.requests().len(), requests.len(), "{strategy} is asked again");
+        // Who sees all has all of it read.
+        ask(&mut owner, strategy, question);
+        let asked = &http.requests()[requests.len()..];
+        assert!(asked.iter().any(|it| told(it).contains("Xaver Peeters walked")), "{strategy}");
+    }
 }
 
 #[test]
