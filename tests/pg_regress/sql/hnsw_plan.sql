@@ -155,7 +155,6 @@ SELECT output('SELECT id FROM items ORDER BY v <-> $1 LIMIT 10 FOR UPDATE');
 SELECT output('SELECT id, v <-> $1 AS distance FROM items ORDER BY distance LIMIT 10');
 SELECT output('SELECT id, 1 - (v <-> $1) AS likeness FROM items ORDER BY v <-> $1 LIMIT 10');
 SELECT output('SELECT id FROM items ORDER BY v <-> $1 FETCH FIRST 10 ROWS WITH TIES');
-SELECT output('SELECT id FROM items ORDER BY v <-> $1, id LIMIT 10');
 SELECT output('SELECT max(id) FROM (SELECT id FROM items ORDER BY v <-> $1 LIMIT 10) AS nearest');
 SELECT output('WITH nearest AS MATERIALIZED (SELECT id FROM items ORDER BY v <-> $1 LIMIT 10) SELECT count(*) FROM nearest');
 SELECT output('SELECT ARRAY(SELECT id FROM items ORDER BY v <-> $1 LIMIT 10)');
