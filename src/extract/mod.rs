@@ -50,8 +50,7 @@
 //! polarity         does the best say the opposite of what is asked?
 //! confidence       does any?
 //! identifier       is what the question names by its spelling there at all?
-//! asked_kind       is a row asked for a kind of value that it has none of?
-//! price            is a price asked for, and may one be told?
+//! price            is a price asked of a row that has none?
 //! repetition       does one say what another says?
 //! choice           the pieces of the answer
 //! antecedent       does one stand without the one before it?
@@ -70,7 +69,6 @@ mod announcement;
 pub(crate) mod answer_type;
 mod antecedent;
 mod as_written;
-mod asked_kind;
 mod asked_name;
 mod beside;
 mod blocks;
@@ -302,7 +300,7 @@ fn found(
     let chosen =
         choose(&candidates, passages, (&scores, &similarities.span_scores), &order, options);
     let chosen = with_subjects(&candidates, passages, chosen, options.max_sentences);
-    let told = asked_kind::told_share(&candidates, order[0], &chosen, passages);
+    let told = price::told_share(&candidates, order[0], &chosen, passages);
     let confidence = signals.confidence(&calibration) * known * told;
     let supported = confidence >= options.threshold;
     let answer =

@@ -1,11 +1,12 @@
-//! # price: is a price asked for, and may one be told?
+//! # price: is a price asked of a row that has none?
 //!
 //! ```text
-//! "What does the DH-12 cost?" and "Model: DH-12, Weight: 2.3 kg, Voltage: 18 V" → yes, and no: the row answers something else
+//! "What does the DH-12 cost?" and "Model: DH-12, Weight: 2.3 kg, Voltage: 18 V" → yes: the row answers something else
 //! ```
 //!
-//! A row tells none where nothing speaks of money: neither its passage nor what is quoted beside it.
-//! [`asked_kind`](super::asked_kind) then withholds the answer.
+//! A row that names the thing resembles the question whatever it says of it, and a reader prefers it to running text. So
+//! an answer is withheld where the best piece is a row, or an item or a line that is no sentence, and nothing speaks of
+//! money: neither its passage nor what is quoted beside it.
 //!
 //! A doubt speaks for the piece. Menus have bare numbers below "Small" and "Large", so a number is a price unless it is a
 //! time, counts something else or is part of a name; in a named column of a passage that speaks of no money, decimals tell
@@ -16,13 +17,14 @@ mod tests;
 
 use super::ExtractPassage;
 use super::answer_type::{AnswerType, is_number_or_time, is_time};
-use super::candidates::ParsedQuestion;
+use super::candidates::{Candidates, ParsedQuestion};
 use super::choice::ChosenUnit;
 use super::identifier::identifiers;
 use super::measure::{is_currency, is_currency_sign};
 use super::part::{PartKind, UnitPart};
 use super::unit::Unit;
 use super::when::{SPACES, WrittenNumber, tells_times};
+use super::wrapping::ends_with_sentence;
 use crate::text::language::NaturalLanguage;
 use crate::text::number::with_ascii_digits;
 use crate::text::phrase::Phrases;
@@ -30,22 +32,33 @@ use crate::text::script::is_without_case;
 use crate::text::word_list::list_has;
 use crate::text::words::{Word, in_small_letters, words};
 
-/// Whether `passage` or any `chosen` piece may tell a price.
-pub(super) fn may_be_priced(
-    passage: &ExtractPassage,
+/// What is left of the confidence where a price is asked for and nothing speaks of money.
+const PRICELESS: f32 = 0.1;
+
+/// The part of a confidence that is left: all of it unless a price is asked for, the `best` candidate is a row or the
+/// like, and neither its passage nor any `chosen` piece may tell a price.
+pub(super) fn told_share(
+    candidates: &Candidates,
+    best: usize,
     chosen: &[ChosenUnit],
     passages: &[ExtractPassage],
-    question: &str,
-) -> bool {
+) -> f32 {
+    let candidate = &candidates.all[best];
+    let passage = &passages[candidate.passage];
+    if !is_row_or_line(&candidate.unit, passage.content) || !asks_for_price(candidates.question) {
+        return 1.0;
+    }
+    let question = &candidates.question.text;
     let may_tell =
         |it: &ChosenUnit| may_tell_price(it.unit, passages[it.passage].content, question);
-    speaks_of_money(passage.heading.unwrap_or_default())
+    let is_told = speaks_of_money(passage.heading.unwrap_or_default())
         || speaks_of_money(passage.content)
-        || chosen.iter().any(may_tell)
+        || chosen.iter().any(may_tell);
+    if is_told { 1.0 } else { PRICELESS }
 }
 
 /// Whether `question` asks what something costs in money, and neither who nor when besides.
-pub(super) fn asks_for_price(question: &ParsedQuestion) -> bool {
+fn asks_for_price(question: &ParsedQuestion) -> bool {
     let text = &question.text;
     let is_asked = ASKED.stand_in(text) || HOW_MUCH.stand_in(text) && COSTS.stand_in(text);
     is_asked
@@ -54,8 +67,16 @@ pub(super) fn asks_for_price(question: &ParsedQuestion) -> bool {
         && identifiers(text).next().is_none()
 }
 
+fn is_row_or_line(unit: &Unit, content: &str) -> bool {
+    unit.parts.last().is_some_and(|part| match part.kind {
+        PartKind::Row(..) => true,
+        PartKind::Item(_) | PartKind::Lines => !ends_with_sentence(&content[part.range.clone()]),
+        PartKind::Sentence | PartKind::Code(_) => false,
+    })
+}
+
 /// Whether `text` has a currency, or a word for prices or for what is free of charge.
-pub(super) fn speaks_of_money(text: &str) -> bool {
+fn speaks_of_money(text: &str) -> bool {
     let text = in_small_letters(text);
     let mut words = text.split(|c: char| !c.is_alphabetic()).filter(|it| !it.is_empty());
     text.contains(is_currency_sign)
@@ -78,7 +99,7 @@ fn may_tell_price(unit: &Unit, content: &str, question: &str) -> bool {
         let is_sure_time = is_in_columns || are_times || !has_decimals || it.is_hour();
         let is_time = is_sure_time && (it.is_time_of_day() || are_times && it.digits.contains('.'));
         let is_date = it.is_day() && !it.digits.contains('/');
-        let is_other = is_time || is_date || !is_bare(it);
+        let is_other = is_time || is_date || is_of_name(it) || counts_something(it);
         let is_plain = has_decimals || !is_in_columns;
         has_cents_sign(it) || !is_other && is_plain && !it.stands_in(question)
     };
@@ -86,24 +107,6 @@ fn may_tell_price(unit: &Unit, content: &str, question: &str) -> bool {
         || speaks_of_money(&reading)
         || words(&reading).iter().any(is_in_words)
         || WrittenNumber::all(&digits).any(|it| may_be_amount(&it))
-}
-
-/// Whether a currency stands beside `number`, or a sign for cents.
-pub(super) fn is_amount(number: &WrittenNumber) -> bool {
-    let is_of_number = |c: char| c.is_ascii_digit() || COMMAS.contains(&c);
-    let near = number.before.len().saturating_sub(LONGEST_BEFORE);
-    let before = &number.before[number.before.ceil_char_boundary(near)..];
-    let before = before.trim_end_matches(is_of_number).trim_end_matches(SPACES);
-    let word = before.rsplit(|c: char| !c.is_alphabetic()).next().unwrap_or_default();
-    before.ends_with(is_currency_sign)
-        || number.behind.trim_start_matches(SPACES).starts_with(is_currency_sign)
-        || has_cents_sign(number)
-        || is_currency(&word.to_lowercase())
-}
-
-/// Whether `number` is no part of a name, and nothing behind it says what it counts.
-pub(super) fn is_bare(number: &WrittenNumber) -> bool {
-    !is_of_name(number) && !counts_something(number)
 }
 
 /// Whether `number` ends with one decimal or two. Only points are part of its digits.
@@ -141,9 +144,6 @@ fn counts_something(number: &WrittenNumber) -> bool {
     let is_sign = || behind.starts_with(|c: char| matches!(c, '°' | '℃' | '\u{3300}'..='\u{33FF}'));
     goes_on || other_end.is_some_and(is_number) || !word.is_empty() && !is_of_amount || is_sign()
 }
-
-/// Bytes before the last digits of a number in which its currency stands.
-const LONGEST_BEFORE: usize = 40;
 
 /// Signs within a number, and between the ends of a range or the sides of a thing.
 const COMMAS: [char; 5] = [',', '٫', '٬', '\'', '’'];
@@ -195,9 +195,9 @@ const ASKED: Phrases = Phrases {
     ],
 };
 
-/// Words that ask for a price or for a quantity, and those for prices that stand behind the thing in such a question.
+/// Words that ask for a price, and those that stand behind the thing in such a question.
 #[rustfmt::skip]
-pub(super) const HOW_MUCH: Phrases = Phrases {
+const HOW_MUCH: Phrases = Phrases {
     spaced: &[
         (NaturalLanguage::English, "how much do, how much will., how much would., what do, what will., what would."),
         (NaturalLanguage::Finnish, "paljonko., mitä., mikä on."), (NaturalLanguage::Hungarian, "mennyi., mi."),

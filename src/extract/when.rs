@@ -116,16 +116,6 @@ impl<'a> WrittenNumber<'a> {
         self.digits.split('-').any(|it| is_clock(it, ':')) || self.is_from_to() || self.is_hour()
     }
 
-    /// Whether it may be a time of day by its digits alone, or a part of a date: "9", "9.30", "0930-1700", "31.12."
-    pub fn may_be_when(&self) -> bool {
-        let is_hour = number(self.digits).is_some_and(|it| it <= HOURS);
-        is_hour
-            || is_clock(self.digits, '.')
-            || self.digits.contains('-')
-            || self.digits.starts_with('0')
-            || self.behind.starts_with('.')
-    }
-
     /// Whether it begins the hours between two times with points: "8.00 - 18.30".
     fn is_from_to(&self) -> bool {
         if let Some((from, to)) = self.digits.split_once('-') {
@@ -349,17 +339,6 @@ mod tests {
         }
         for text in ["", "6.31", "4.50 5.25 6.49", "6.31 7.84", "6.31 25.12", "6,31 7,24", "6:31"] {
             assert!(!tells_times(text), "{text}");
-        }
-    }
-
-    #[test]
-    fn digits_alone_may_be_a_time() {
-        let may_be = |text: &str| WrittenNumber::all(text).all(|it| it.may_be_when());
-        for text in ["9", "9.30", "10-13", "0930", "0900-1700", "31.12."] {
-            assert!(may_be(text), "{text}");
-        }
-        for text in ["10.8", "9.75", "25", "830", "1500", "2024"] {
-            assert!(!may_be(text), "{text}");
         }
     }
 

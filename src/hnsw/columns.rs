@@ -88,10 +88,7 @@ pub fn set_values<S: StoreMut>(
     }
     store
         .write(at.block, |page| {
-            // The process that added the page may not have come to it yet, or never will.
-            if page::kind(page).is_none() {
-                page::initialise(page, HnswPageKind::Column);
-            }
+            page::initialise_if_new(page, HnswPageKind::Column);
             put(shape, page, at.slot as usize, values.bytes());
             Ok(true)
         })

@@ -273,6 +273,12 @@ impl PageLayout {
         })
     }
 
+    /// Whether there are pages with residual codes.
+    #[must_use]
+    pub fn has_residuals(&self) -> bool {
+        self.residuals > 0
+    }
+
     /// Slots of the ground on a page.
     #[must_use]
     pub fn slots(&self) -> u32 {

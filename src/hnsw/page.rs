@@ -123,7 +123,7 @@ impl HnswMeta {
         }
         let widths = self.shape.filters.widths().enumerate();
         widths.for_each(|(column, width)| page[at(36 + column)] = width as u8);
-        page[at(43)] = if self.shape.has_residuals { RESIDUAL_BITS } else { 0 };
+        page[at(43)] = if self.shape.has_residuals() { RESIDUAL_BITS } else { 0 };
         let PagesApart { first, count } = self.shape.layout.apart();
         put_u32(page, at(44), first);
         put_u32(page, at(48), count);
@@ -169,6 +169,14 @@ pub fn set_with_room(first: &mut Page, kind: HnswPageKind, block: u32) {
 /// Makes a page of zeros an empty page of `kind`.
 pub fn initialise(page: &mut Page, kind: HnswPageKind) {
     page[TRAILER] = kind as u8 + 1;
+}
+
+/// Makes a page that is of no kind an empty page of `kind`: the process that added it may not have come to it yet, or
+/// never will.
+pub fn initialise_if_new(page: &mut Page, expected: HnswPageKind) {
+    if kind(page).is_none() {
+        initialise(page, expected);
+    }
 }
 
 /// What a page holds; `None` if that can't be said, as of block 0.

@@ -222,10 +222,7 @@ pub fn set_residuals<S: StoreMut>(
     }
     store
         .write(at.block, |page| {
-            // The process that added the page may not have come to it yet, or never will.
-            if page::kind(page).is_none() {
-                page::initialise(page, HnswPageKind::Residuals);
-            }
+            page::initialise_if_new(page, HnswPageKind::Residuals);
             put(shape, page, at.slot, entry);
             Ok(true)
         })

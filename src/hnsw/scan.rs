@@ -159,7 +159,7 @@ impl Scan {
 
     /// Has [`Scan::bounds`] tell more, in an index with residual codes.
     pub fn look_closer(&mut self, probe: ResidualProbe) {
-        self.closer = self.meta.shape.has_residuals.then_some(probe);
+        self.closer = self.meta.shape.has_residuals().then_some(probe);
     }
 
     /// What the operator's value for a row is between; `None` where no more is known than the row's bound, also since its

@@ -170,8 +170,6 @@ pub struct IndexShape {
     pub degree: Degree,
     /// The columns beside the vector, by which a scan filters.
     pub filters: Filters,
-    /// Whether there are residual codes beside the vectors.
-    pub has_residuals: bool,
     pub(super) payload: usize,
     /// Which page holds what.
     pub layout: PageLayout,
@@ -223,7 +221,7 @@ impl IndexShape {
         });
         let most = layout.slots().max((ROOM / upper) as u32);
         let slot_bits = most.next_power_of_two().trailing_zeros();
-        Ok(IndexShape { space, degree, filters, has_residuals: false, payload, layout, slot_bits })
+        Ok(IndexShape { space, degree, filters, payload, layout, slot_bits })
     }
 
     /// The shape of an index with residual codes beside the vectors, where these can have them.
@@ -238,7 +236,7 @@ impl IndexShape {
             values: self.filters.most_on_a_page(),
             residuals: Some((ROOM / residuals::entry_bytes(&self.space)) as u32),
         });
-        IndexShape { has_residuals: true, layout, ..self }
+        IndexShape { layout, ..self }
     }
 
     /// The shape of the graph from which an index of this shape is made. It is in memory, so what
@@ -247,6 +245,12 @@ impl IndexShape {
     pub fn for_build(&self) -> IndexShape {
         let space = self.space.for_build();
         IndexShape { space, payload: space.payload_bytes(), ..*self }
+    }
+
+    /// Whether there are residual codes beside the vectors.
+    #[must_use]
+    pub fn has_residuals(&self) -> bool {
+        self.layout.has_residuals()
     }
 
     /// Whether there are columns beside the vector.
@@ -273,7 +277,7 @@ impl IndexShape {
     /// Bytes of a vector's residual codes; 0 in an index without them.
     #[must_use]
     pub fn residual_bytes(&self) -> usize {
-        if self.has_residuals { residuals::entry_bytes(&self.space) } else { 0 }
+        if self.has_residuals() { residuals::entry_bytes(&self.space) } else { 0 }
     }
 
     /// Bytes of a slot.

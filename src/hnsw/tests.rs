@@ -85,7 +85,7 @@ fn item(shape: &IndexShape, number: usize, vector: &[f32]) -> InsertItem {
         row: row(number),
         payload,
         probe,
-        residuals: residuals.filter(|_| shape.has_residuals),
+        residuals: residuals.filter(|_| shape.has_residuals()),
         values: ColumnValues::new(shape, &values[..shape.filters.widths().count()]),
     }
 }

@@ -220,28 +220,33 @@ fn column_page<M: ChunkMemory>(order: &NodeOrder<'_, M>, block: u32) -> Page {
 
 /// The links of nodes on the pages that will follow `block`.
 fn link_page<M: ChunkMemory>(order: &NodeOrder<'_, M>, block: u32) -> Page {
-    let shape = &order.shape;
-    let mut page = [0; PAGE_SIZE];
-    page::initialise(&mut page, HnswPageKind::Links);
-    let of_page = shape.layout.nodes_beyond(block);
-    let nodes = order.ground.iter().skip(of_page.start).take(of_page.len());
-    for (list, node) in (0..).zip(nodes) {
-        page::put_links(shape, &mut page, list, &order.links(*node, 0));
-    }
-    page
+    page_of_nodes_beyond(order, block, HnswPageKind::Links, |page, list, node| {
+        page::put_links(&order.shape, page, list, &order.links(node, 0));
+    })
 }
 
 /// The residual codes of nodes on the pages that will follow `block`.
 fn residual_page<M: ChunkMemory>(order: &NodeOrder<'_, M>, block: u32) -> Page {
-    let shape = &order.shape;
+    page_of_nodes_beyond(order, block, HnswPageKind::Residuals, |page, place, node| {
+        if let Some(entry) = order.builder.residuals(node) {
+            residuals::put(&order.shape, page, place, &entry.of_row(order.builder.row(node)));
+        }
+    })
+}
+
+/// A page into which `put` puts what it has, at a place of each, of nodes on the pages that will follow `block`.
+fn page_of_nodes_beyond<M: ChunkMemory>(
+    order: &NodeOrder<'_, M>,
+    block: u32,
+    kind: HnswPageKind,
+    put: impl Fn(&mut Page, u32, u32),
+) -> Page {
     let mut page = [0; PAGE_SIZE];
-    page::initialise(&mut page, HnswPageKind::Residuals);
-    let of_page = shape.layout.nodes_beyond(block);
+    page::initialise(&mut page, kind);
+    let of_page = order.shape.layout.nodes_beyond(block);
     let nodes = order.ground.iter().skip(of_page.start).take(of_page.len());
     for (place, node) in (0..).zip(nodes) {
-        if let Some(entry) = order.builder.residuals(*node) {
-            residuals::put(shape, &mut page, place, &entry.of_row(order.builder.row(*node)));
-        }
+        put(&mut page, place, *node);
     }
     page
 }

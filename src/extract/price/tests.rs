@@ -1,13 +1,20 @@
 use super::*;
-use crate::extract::asked_kind::{UNTOLD, share_of_last, told_share};
-use crate::extract::candidates::Candidates;
 
 fn asks(question: &str) -> bool {
     asks_for_price(&ParsedQuestion::read(question))
 }
 
+/// The part of a confidence that is left where the last piece of `content` is the best, and quoted alone.
+fn share_below(heading: Option<&str>, question: &str, content: &str) -> f32 {
+    let passages = [ExtractPassage { heading, ..ExtractPassage::of(1, content) }];
+    let question = ParsedQuestion::read(question);
+    let candidates = Candidates::read(&question, &passages);
+    let best = candidates.all.len() - 1;
+    told_share(&candidates, best, &[ChosenUnit::of(&candidates, best)], &passages)
+}
+
 fn share(question: &str, content: &str) -> f32 {
-    share_of_last(None, question, content)
+    share_below(None, question, content)
 }
 
 #[test]
@@ -117,7 +124,7 @@ fn a_row_without_money_tells_no_price() {
         ("드릴 가격이 얼마예요?", "- 드릴 DH-12: 2.3kg, 18V"),
         ("كم سعر المثقاب؟", "- المثقاب DH-12: ٢٫٣ kg, ١٨ V"),
     ] {
-        assert_eq!(share(question, content), UNTOLD, "{question} {content}");
+        assert_eq!(share(question, content), PRICELESS, "{question} {content}");
     }
 }
 
@@ -173,7 +180,7 @@ fn what_may_be_a_price_is_left_to_the_reader() {
         assert_eq!(share(question, content), 1.0, "{question} {content}");
     }
     let question = "What does the DH-12 cost?";
-    assert_eq!(share_of_last(Some("Tools > Rental fees"), question, "- DH-12: 2.3 kg"), 1.0);
+    assert_eq!(share_below(Some("Tools > Rental fees"), question, "- DH-12: 2.3 kg"), 1.0);
 }
 
 #[test]
@@ -184,6 +191,6 @@ fn a_price_may_be_quoted_beside_the_row() {
     let candidates = Candidates::read(&question, &passages);
     let [row, price] = [0, 1].map(|index| ChosenUnit::of(&candidates, index));
     let told = |chosen: &[ChosenUnit]| told_share(&candidates, 0, chosen, &passages);
-    assert_eq!(told(std::slice::from_ref(&row)), UNTOLD);
+    assert_eq!(told(std::slice::from_ref(&row)), PRICELESS);
     assert_eq!(told(&[row, price]), 1.0);
 }

@@ -27,7 +27,7 @@ fn first_ordered(
 ) -> (Vec<(f64, RowId)>, usize) {
     let probe = shape.space.probe(Elements::Numbers(query)).unwrap().unwrap();
     let closer = ResidualProbe::of(&shape.space, Elements::Numbers(query), &probe)
-        .filter(|_| shape.has_residuals);
+        .filter(|_| shape.has_residuals());
     let scan_query = ScanQuery { probe: Probe::Vector(probe), conditions: Vec::new() };
     let options = ScanOptions { ef_search: 10, ..OPTIONS };
     let mut scan = Scan::begin(store, scan_query, options, Visited::default()).unwrap();
@@ -46,7 +46,7 @@ fn first_ordered(
         && let Some((nearness, row)) = order.next(store, &mut scan, measure).unwrap()
     {
         let Nearness::Bound(given) = nearness else { panic!("{nearness:?}") };
-        assert!(given == value(row) || shape.has_residuals && given < value(row));
+        assert!(given == value(row) || shape.has_residuals() && given < value(row));
         rows.push((value(row), row));
     }
     (rows, measured.get())

@@ -83,7 +83,7 @@ impl RowValues<'_> {
                 return Ok(Err(NodeState::Undirected));
             };
             let probe = match shape.space.is_estimate() {
-                true => value::probe(*self.values, column, &shape.space)?,
+                true => value::probe(*self.values, column, shape)?.map(|(probe, _)| probe),
                 false => None,
             };
             let values = filter::values(self.columns, self.values, self.nulls);

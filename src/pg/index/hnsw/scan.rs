@@ -181,13 +181,8 @@ unsafe fn probe(key: pg_sys::ScanKey, pages: &Pages) -> Result<(Probe, Option<Re
             return Ok((Probe::Anything(Nearness::Null), None));
         }
         let HnswMeta { column, shape, .. } = read_meta(pages)?;
-        let argument = (*key).sk_argument;
-        let Some(payload) = value::probe(argument, column, &shape.space)? else {
+        let Some((payload, closer)) = value::probe((*key).sk_argument, column, &shape)? else {
             return Ok((Probe::Anything(Nearness::Undirected), None));
-        };
-        let closer = match shape.has_residuals {
-            true => value::residual_probe(argument, column, &shape.space, &payload)?,
-            false => None,
         };
         Ok((Probe::Vector(payload), closer))
     }

@@ -58,7 +58,7 @@ pub unsafe fn encode(
 ) -> Result<Option<(Payload, Option<ResidualCodes>)>> {
     let encoded = |elements: Elements<'_>| {
         let Some(payload) = shape.space.encode(elements)? else { return Ok(None) };
-        let residuals = match shape.has_residuals {
+        let residuals = match shape.has_residuals() {
             true => ResidualCodes::of(&shape.space, elements, &payload),
             false => None,
         };
@@ -68,23 +68,8 @@ pub unsafe fn encode(
     unsafe { with_elements(datum, column, &shape.space, encoded) }
 }
 
-/// What rows are measured with that have residual codes, beside the probe that [`probe`] gave; as [`encode`].
-///
-/// # Safety
-///
-/// As for [`encode`].
-pub unsafe fn residual_probe(
-    datum: pg_sys::Datum,
-    column: VectorColumn,
-    space: &Space,
-    probe: &Payload,
-) -> Result<Option<ResidualProbe>> {
-    let made = |elements: Elements<'_>| Ok(ResidualProbe::of(space, elements, probe));
-    // SAFETY: by this function's contract.
-    unsafe { with_elements(datum, column, space, made) }
-}
-
-/// Brings a value into the form that an index's payloads are compared with; as [`encode`].
+/// Brings a value into the form that an index's payloads are compared with, and into the one for residual codes, if the
+/// index has them; as [`encode`].
 ///
 /// # Safety
 ///
@@ -92,10 +77,18 @@ pub unsafe fn residual_probe(
 pub unsafe fn probe(
     datum: pg_sys::Datum,
     column: VectorColumn,
-    space: &Space,
-) -> Result<Option<Payload>> {
+    shape: &IndexShape,
+) -> Result<Option<(Payload, Option<ResidualProbe>)>> {
+    let made = |elements: Elements<'_>| {
+        let Some(probe) = shape.space.probe(elements)? else { return Ok(None) };
+        let closer = match shape.has_residuals() {
+            true => ResidualProbe::of(&shape.space, elements, &probe),
+            false => None,
+        };
+        Ok(Some((probe, closer)))
+    };
     // SAFETY: by this function's contract.
-    unsafe { with_elements(datum, column, space, |elements| space.probe(elements)) }
+    unsafe { with_elements(datum, column, &shape.space, made) }
 }
 
 /// # Safety
