@@ -87,12 +87,24 @@ unsafe fn leave_out_of_query(root: *mut pg_sys::Plan) {
         if root.is_null() {
             return;
         }
+        leave_out_junk(root);
+        visit(root);
+    }
+}
+
+/// Leaves distances out of the junk of a query's topmost node.
+///
+/// # Safety
+///
+/// `root` is the topmost node of a query in a finished plan.
+unsafe fn leave_out_junk(root: *mut pg_sys::Plan) {
+    // SAFETY: by this function's contract; a list of columns is of TargetEntry.
+    unsafe {
         for column in nodes::<pg_sys::TargetEntry>((*root).targetlist) {
             if (*column).resjunk {
                 leave_out(root, column);
             }
         }
-        visit(root);
     }
 }
 
@@ -102,7 +114,7 @@ unsafe fn leave_out_of_query(root: *mut pg_sys::Plan) {
 ///
 /// `node` is NULL or a node of a finished plan.
 unsafe fn visit(node: *mut pg_sys::Plan) {
-    use pg_sys::NodeTag::{T_Append, T_CustomScan, T_MergeAppend, T_SubqueryScan};
+    use pg_sys::NodeTag::{T_Append, T_CustomScan, T_Limit, T_MergeAppend, T_SubqueryScan};
     // SAFETY: by this function's contract; the tag says of which type the node is.
     unsafe {
         if node.is_null() {
@@ -118,6 +130,10 @@ unsafe fn visit(node: *mut pg_sys::Plan) {
             }
             _ => std::ptr::null_mut(),
         };
+        // That of a subquery stands right below the node that reads it, where its scan would do nothing.
+        if (*node).type_ == T_Limit {
+            leave_out_junk(node);
+        }
         for below in nodes(further) {
             visit(below);
         }
