@@ -18,7 +18,7 @@ ENV := source scripts/env.sh; forget_other_checkout;
 each = for version in $(PG); do scripts/test.sh $(1) $$version; done
 at_once = scripts/test.sh versions $(1) $(PG)
 
-.PHONY: help setup setup-models llama build server install uninstall check test test-unit test-pg test-sql test-system test-server test-browser test-mcp test-drivers test-llm test-fresh test-deb test-rpm test-image differential fuzz lint licenses docs deb rpm measures demo pictures bench bench-index bench-bm25 bench-chunking bench-forms bench-latency bench-local-model bench-manuals bench-pipeline bench-fairness bench-graph bench-retrieve bench-reuse bench-server bench-shards bench-text-to-sql clean
+.PHONY: help setup setup-models setup-contrib llama build server install uninstall check test test-unit test-pg test-sql test-system test-server test-browser test-mcp test-drivers test-llm test-fresh test-deb test-rpm test-image differential fuzz lint licenses docs deb rpm measures demo pictures bench bench-index bench-bm25 bench-chunking bench-forms bench-latency bench-local-model bench-manuals bench-pipeline bench-fairness bench-graph bench-retrieve bench-reuse bench-server bench-shards bench-text-to-sql clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' Makefile | awk -F '\t' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -60,6 +60,10 @@ setup-models: setup
 	@scripts/setup.sh --with-test-pii || echo "a test of personal data that a model finds is skipped"
 	@if command -v npm >/dev/null; then scripts/setup.sh --with-test-llm || echo "llama.cpp cannot be had: tests of local language models are skipped"; else echo "npm is missing: tests of local language models are skipped"; fi
 
+# Where it cannot be had, tests of shards say that they are skipped.
+setup-contrib: setup
+	@scripts/setup.sh --contrib
+
 test-unit: setup ## the stages and ragd, without PostgreSQL
 	@scripts/test.sh unit
 
@@ -85,7 +89,7 @@ test-mcp: setup ## rag-server with the inspector of the Model Context Protocol
 test-drivers: setup ## drivers of other languages, frameworks and poolers, as in ARGS="django go"; INSTALL=1 gets Debian packages
 	@scripts/test.sh drivers $(firstword $(PG)) $(ARGS)
 
-test-system: setup ## crashes, cancels, standby, dump and restore
+test-system: setup-contrib ## crashes, cancels, standby, dump and restore
 	@$(call each,system)
 
 test-fresh: ## both commands on fresh Debian 12 and 13, as root and as a user; hours, as in ARGS="trixie/user"
@@ -184,7 +188,7 @@ bench-server: setup ## what rag-server adds to a statement, and what many reader
 	@$(ENV) PG_CONFIG=$$(tree_pg_config $(firstword $(PG))) scripts/install.sh; \
 	    scripts/clients.sh load $(firstword $(PG)) $(ARGS)
 
-bench-shards: setup ## shards beside one server, in the PostgreSQL of PG_CONFIG=..., which has postgres_fdw, as in ARGS="--shards 2"
+bench-shards: $(if $(PG_CONFIG),setup,setup-contrib) ## shards beside one server, in the private PostgreSQL 18 or that of PG_CONFIG=..., as in ARGS="--shards 2"
 	@$(ENV) pg_config=$${PG_CONFIG:-$$(tree_pg_config $(firstword $(PG)))}; PG_CONFIG=$$pg_config scripts/install.sh; \
 	    PG_RAG_PG_CONFIG=$$pg_config cargo bench --bench shards -- $(ARGS)
 

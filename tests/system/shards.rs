@@ -358,12 +358,13 @@ fn a_pipeline_over_shards_is_altered_restored_and_dropped() {
     }
 }
 
-/// The blocks of the page on scale that need other servers, with the socket in place of their hosts.
+/// The blocks on shards, which need other servers, with the socket in place of their hosts.
 #[test]
 fn the_page_on_scale_does_what_it_says() {
     let Some(cluster) = sharded(&[]) else { return };
-    let page = include_str!("../../docs/scale.md").split("\n## Citus\n").next().unwrap();
-    let blocks = page.split("```sql no-run\n").skip(1);
+    let page = include_str!("../../docs/scale.md").split_once("\n## Shards\n").unwrap().1;
+    let section = page.split("\n## ").next().unwrap();
+    let blocks = section.split("```sql no-run\n").skip(1);
     let blocks: Vec<String> = blocks
         .map(|block| {
             let block = block.split("```").next().unwrap();
