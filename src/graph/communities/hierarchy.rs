@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use super::ensemble::{ensemble, searches_for};
 use super::leiden::{LeidenSettings, leiden};
 use super::network::WeightedNetwork;
 
@@ -33,8 +34,10 @@ pub struct NodeCommunity {
 /// Communities by level, those before a part that it is of: each connected, with `min_size` nodes or more. One with more than
 /// `max_size` nodes is divided again by what lies within it alone, as long as that has more than one part.
 ///
-/// `known` is, by level, the community that each node was in before, if there was one: the search begins there. So what
-/// has not changed stays as it is. `interrupt` is called from time to time and may unwind.
+/// `known` is, by level, the community that each node was in before, if there was one: one search begins there. So what
+/// has not changed stays as it is. Where less than half of the nodes were in one, there are as many searches as [`searches_for`]
+/// says of the whole network, of its parts as well, so that all parts of a level take no longer than the whole. `interrupt`
+/// is called from time to time and may unwind.
 #[must_use]
 pub fn hierarchy(
     network: &WeightedNetwork,
@@ -44,16 +47,18 @@ pub fn hierarchy(
 ) -> Vec<NodeCommunity> {
     let mut place = vec![u32::MAX; network.len()];
     let all: Vec<u32> = (0..network.len() as u32).collect();
+    let searches = searches_for(network);
     let mut found = Vec::new();
     let mut waiting = VecDeque::from([(None, 0, all)]);
     while let Some((parent, level, nodes)) = waiting.pop_front() {
         interrupt();
-        let start = known.get(level as usize).map(|known| start(&nodes, known));
+        let known = known.get(level as usize).filter(|known| are_mostly_known(&nodes, known));
+        let start = known.map(|known| start(&nodes, known));
         let community = match parent {
-            None => leiden(network, start, settings.leiden, interrupt),
+            None => searched(network, start.as_deref(), searches, settings.leiden, interrupt),
             Some(_) => {
                 let part = network.induced(&nodes, &mut place, interrupt);
-                leiden(&part, start, settings.leiden, interrupt)
+                searched(&part, start.as_deref(), searches, settings.leiden, interrupt)
             }
         };
         let groups = grouped(&nodes, &community);
@@ -68,6 +73,26 @@ pub fn hierarchy(
         }
     }
     found
+}
+
+/// The community of each node: what one search comes to from `start`, and without that the best of so many searches.
+fn searched(
+    network: &WeightedNetwork,
+    start: Option<&[u32]>,
+    searches: usize,
+    settings: LeidenSettings,
+    interrupt: &mut dyn FnMut(),
+) -> Vec<u32> {
+    match start {
+        Some(start) => leiden(network, start, settings, interrupt),
+        None => ensemble(network, searches, settings, interrupt),
+    }
+}
+
+/// Whether half of the nodes or more were in a community.
+fn are_mostly_known(nodes: &[u32], known: &[Option<i64>]) -> bool {
+    let is_known = |node: &&u32| known.get(**node as usize).copied().flatten().is_some();
+    2 * nodes.iter().filter(is_known).count() >= nodes.len()
 }
 
 /// The communities that nodes were in, numbered from 0; one that was in none is in one of its own.

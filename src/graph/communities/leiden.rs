@@ -35,35 +35,26 @@ pub struct LeidenSettings {
     pub seed: u64,
 }
 
-/// The community of each node, numbered from 0 in the order of their first nodes. Each community is connected. They are
-/// looked for from `start`, if it is given, the community of each node with numbers below that of the nodes.
-/// `interrupt` is called from time to time and may unwind.
+/// A network divided into communities.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Division {
+    /// The community of each node, numbered from 0 in the order of their first nodes.
+    pub community: Vec<u32>,
+    /// Its [`modularity`].
+    pub quality: f64,
+}
+
+/// The community of each node, numbered from 0 in the order of their first nodes. Each community is connected. One search
+/// looks for them from `start`, the community of each node with numbers below that of the nodes. `interrupt` is called
+/// from time to time and may unwind.
 #[must_use]
 pub fn leiden(
     network: &WeightedNetwork,
-    start: Option<Vec<u32>>,
+    start: &[u32],
     settings: LeidenSettings,
     interrupt: &mut dyn FnMut(),
 ) -> Vec<u32> {
-    let alone = || (0..network.len() as u32).collect();
-    let start = start.unwrap_or_else(alone);
-    let mut best = connected(network, &start, interrupt);
-    let mut quality = modularity(network, &best, settings.resolution, interrupt);
-    let mut search = LeidenSearch { settings, random: Random::new(settings.seed), interrupt };
-    for _ in 0..MOST_PASSES {
-        let next = search.pass(network, best.clone());
-        let next = connected(network, &next, search.interrupt);
-        let reached = modularity(network, &next, settings.resolution, search.interrupt);
-        let is_better = reached > quality;
-        let is_over = reached <= quality + LEAST_GAIN;
-        if is_better {
-            (best, quality) = (next, reached);
-        }
-        if is_over {
-            break;
-        }
-    }
-    best
+    LeidenSearch::new(settings, interrupt).run(network, start).community
 }
 
 /// How much more of the weight lies within communities than if edges were drawn at random with the same strengths,
@@ -141,14 +132,47 @@ pub fn renumbered(group: &[u32]) -> (Vec<u32>, usize) {
     (numbers, count as usize)
 }
 
-/// A search under way.
-struct LeidenSearch<'a> {
+/// Searches with the numbers of one seed, of which each goes on where the one before it has stopped drawing.
+pub struct LeidenSearch<'a> {
     settings: LeidenSettings,
     random: Random,
-    interrupt: &'a mut dyn FnMut(),
+    /// Called from time to time; may unwind.
+    pub interrupt: &'a mut dyn FnMut(),
 }
 
-impl LeidenSearch<'_> {
+impl<'a> LeidenSearch<'a> {
+    /// Searches of which none has begun.
+    pub fn new(settings: LeidenSettings, interrupt: &'a mut dyn FnMut()) -> LeidenSearch<'a> {
+        LeidenSearch { settings, random: Random::new(settings.seed), interrupt }
+    }
+
+    /// What a search comes to from `start`, the community of each node with numbers below that of the nodes. Each
+    /// community is connected, and all are no worse than the connected pieces of those of `start`.
+    #[must_use]
+    pub fn run(&mut self, network: &WeightedNetwork, start: &[u32]) -> Division {
+        let mut best = self.division(network, start);
+        for _ in 0..MOST_PASSES {
+            let next = self.pass(network, best.community.clone());
+            let next = self.division(network, &next);
+            let is_over = next.quality <= best.quality + LEAST_GAIN;
+            if next.quality > best.quality {
+                best = next;
+            }
+            if is_over {
+                break;
+            }
+        }
+        best
+    }
+
+    /// The connected pieces of communities.
+    fn division(&mut self, network: &WeightedNetwork, community: &[u32]) -> Division {
+        let community = connected(network, community, self.interrupt);
+        let resolution = self.settings.resolution;
+        let quality = modularity(network, &community, resolution, self.interrupt);
+        Division { community, quality }
+    }
+
     /// What nodes come to from these communities, level by level.
     fn pass(&mut self, network: &WeightedNetwork, community: Vec<u32>) -> Vec<u32> {
         // Which node of the graph at hand each node has become part of.

@@ -6,11 +6,13 @@
 //! ```
 //!
 //! The communities of GraphRAG (Edge et al., 2024) without a language model: entities are tied by the chunks that name
-//! both ([`ties`]), and communities are found among them by [`leiden`] and divided again where they are large
-//! ([`hierarchy`]). [`membership`] says what has changed since the last time, so that a community with the members that it had
-//! stays what it was. Nothing is written of a community before somebody asks, as in LazyGraphRAG: [`rank`] chooses
-//! communities by the chunks that a question has found. [`options`] says what can be asked for.
+//! both ([`ties`]), and communities are found among them by [`leiden`], several times where the network is not large
+//! ([`ensemble`]), and divided again where they are large ([`hierarchy`]). [`membership`] says what has changed since
+//! the last time, so that a community with the members that it had stays what it was. Nothing is written of a community
+//! before somebody asks, as in LazyGraphRAG: [`rank`] chooses communities by the chunks that a question has found.
+//! [`options`] says what can be asked for.
 
+pub mod ensemble;
 pub mod hierarchy;
 pub mod leiden;
 pub mod membership;

@@ -55,6 +55,12 @@ impl WeightedNetwork {
         self.strengths.is_empty()
     }
 
+    /// How many edges there are between two nodes; those from a node to itself are not counted.
+    #[must_use]
+    pub fn edges(&self) -> usize {
+        self.links.len() / 2
+    }
+
     /// The other nodes that have an edge to `node`, by number, with the weights.
     #[must_use]
     pub fn links(&self, node: usize) -> &[(u32, f64)] {

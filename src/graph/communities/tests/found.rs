@@ -4,15 +4,20 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
-use super::networks::{lfr_edges, network, planted, ring_of_cliques, settings};
+use super::networks::{alone, lfr_edges, network, planted, ring_of_cliques, settings};
 use super::twins::{best_of_all, louvain};
 use crate::graph::communities::NodeEdge;
+use crate::graph::communities::ensemble::{ensemble, searches_for};
 use crate::graph::communities::hierarchy::{HierarchySettings, NodeCommunity, hierarchy};
 use crate::graph::communities::leiden::{LeidenSettings, connected, leiden, modularity};
 use crate::graph::communities::network::WeightedNetwork;
 
 fn found(network: &WeightedNetwork) -> Vec<u32> {
-    leiden(network, None, settings(1), &mut || {})
+    found_with(network, 1)
+}
+
+fn found_with(network: &WeightedNetwork, seed: u64) -> Vec<u32> {
+    ensemble(network, searches_for(network), settings(seed), &mut || {})
 }
 
 fn quality(network: &WeightedNetwork, community: &[u32]) -> f64 {
@@ -62,7 +67,8 @@ fn the_resolution_says_how_large_communities_are() {
     let ring = ring_of_cliques(30);
     let count = |resolution| {
         let settings = LeidenSettings { resolution, seed: 1 };
-        leiden(&ring, None, settings, &mut || {}).into_iter().max().unwrap_or_default() + 1
+        let own = ensemble(&ring, searches_for(&ring), settings, &mut || {});
+        own.into_iter().max().unwrap_or_default() + 1
     };
     assert!(count(0.05) < 10, "{}", count(0.05));
     assert_eq!(count(2.0), 30);
@@ -73,8 +79,8 @@ fn the_resolution_says_how_large_communities_are() {
 /// `scripts/leiden_table.py`.
 const OF_LEIDENALG: &str = include_str!("lfr.tsv");
 
-/// The table has the best of so many seeds: where most edges lead elsewhere, one search reaches 3 % more or less than another.
-const SEEDS: u64 = 10;
+/// Seeds of which each has to come to no less: the usual one of a pipeline, and another.
+const SEEDS: [u64; 2] = [0, 1];
 
 #[test]
 fn planted_communities_are_found_and_no_worse_than_by_leidenalg() {
@@ -96,24 +102,24 @@ fn planted_communities_are_found_and_no_worse_than_by_leidenalg() {
         let row = table.iter().find(|row| row[0] == seed as f64).expect("a row of the table");
         assert_eq!(row[1], edges.len() as f64, "the table is of other graphs: make it anew");
         let network = network(1000, &edges);
-        let own = found(&network);
-        let reached = quality(&network, &own);
-        let planted = quality(&network, &community);
+        let of_planted = quality(&network, &community);
         let plain = quality(&network, &louvain(&network));
-        let with = |seed| quality(&network, &leiden(&network, None, settings(seed), &mut || {}));
-        let best = (0..SEEDS).map(with).fold(reached, f64::max);
-        println!(
-            "{seed}: {reached:.5}, at best {best:.5}, beside {:.5} of leidenalg, {planted:.5} planted",
-            row[2]
-        );
-        assert!(best >= 0.99 * row[2], "{seed}: {best} of {}", row[2]);
-        let least = if mixing > 0.5 { 0.97 } else { 0.99 };
-        assert!(reached >= least * row[2], "{seed}: {reached} of {}", row[2]);
-        // Where more than half of the edges lead elsewhere, nobody finds the planted ones.
-        assert!(mixing > 0.5 || reached >= 0.99 * planted, "{seed}: {reached} of {planted}");
-        assert!(reached >= 0.99 * plain, "{seed}: {reached} of {plain}");
-        assert_eq!(own, connected(&network, &own, &mut || {}), "{seed}");
-        assert_eq!(own, found(&network), "{seed}");
+        for start in SEEDS {
+            let own = found_with(&network, start);
+            let reached = quality(&network, &own);
+            println!(
+                "{seed}, {start}: {reached:.5} beside {:.5} of leidenalg, {of_planted:.5} planted",
+                row[2]
+            );
+            // The table has the best of ten searches.
+            assert!(reached >= 0.99 * row[2], "{seed}, {start}: {reached} of {}", row[2]);
+            // Where more than half of the edges lead elsewhere, the planted ones are found in part.
+            let least = if mixing > 0.5 { 0.98 } else { 0.99 };
+            assert!(reached >= least * of_planted, "{seed}, {start}: {reached} of {of_planted}");
+            assert!(reached >= 0.99 * plain, "{seed}, {start}: {reached} of {plain}");
+            assert_eq!(own, connected(&network, &own, &mut || {}), "{seed}, {start}");
+            assert_eq!(own, found_with(&network, start), "{seed}, {start}");
+        }
     }
 }
 
@@ -147,10 +153,10 @@ fn graphs_of_the_benchmark_are_as_they_are_defined() {
 fn a_search_that_begins_at_what_is_known_keeps_it() {
     let (before, _) = planted(1000, 0.1, 3);
     let known = found(&before);
-    assert_eq!(leiden(&before, Some(known.clone()), settings(9), &mut || {}), known);
+    assert_eq!(leiden(&before, &known, settings(9), &mut || {}), known);
     // Two pieces that were one community come apart.
     let parted = network(4, &[(0, 1), (2, 3)]);
-    assert_eq!(leiden(&parted, Some(vec![0; 4]), settings(1), &mut || {}), [0, 0, 1, 1]);
+    assert_eq!(leiden(&parted, &[0; 4], settings(1), &mut || {}), [0, 0, 1, 1]);
 }
 
 #[test]
@@ -158,7 +164,7 @@ fn steps_grow_about_as_the_network_does() {
     let looks = |nodes: usize| {
         let (network, _) = planted(nodes, 0.3, 1);
         let mut looks = 0.0;
-        let own = leiden(&network, None, settings(1), &mut || looks += 1.0);
+        let own = leiden(&network, &alone(nodes), settings(1), &mut || looks += 1.0);
         assert_eq!(own.len(), nodes);
         looks
     };
@@ -225,13 +231,12 @@ fn few_nodes() -> impl Strategy<Value = WeightedNetwork> {
 proptest! {
     #[test]
     fn communities_are_connected_and_the_same_each_time(network in any_network(), seed in 0..9_u64) {
-        let own = leiden(&network, None, settings(seed), &mut || {});
+        let own = found_with(&network, seed);
         prop_assert_eq!(&own, &connected(&network, &own, &mut || {}));
-        prop_assert_eq!(&own, &leiden(&network, None, settings(seed), &mut || {}));
+        prop_assert_eq!(&own, &found_with(&network, seed));
         // No worse than one for each, and than one for all that is connected.
         let reached = quality(&network, &own);
-        let alone: Vec<u32> = (0..network.len() as u32).collect();
-        prop_assert!(reached >= quality(&network, &alone) - 1e-6);
+        prop_assert!(reached >= quality(&network, &alone(network.len())) - 1e-6);
         let pieces = connected(&network, &vec![0; network.len()], &mut || {});
         prop_assert!(reached >= quality(&network, &pieces) - 1e-6);
     }

@@ -18,6 +18,11 @@ pub fn network(nodes: usize, edges: &[(u32, u32)]) -> WeightedNetwork {
     WeightedNetwork::new(nodes, edges.collect(), &mut || {})
 }
 
+/// A community for each of so many nodes.
+pub fn alone(nodes: usize) -> Vec<u32> {
+    (0..nodes as u32).collect()
+}
+
 /// Cliques of five nodes in a ring, each tied by one edge to the next.
 pub fn ring_of_cliques(cliques: u32) -> WeightedNetwork {
     let mut edges = Vec::new();
