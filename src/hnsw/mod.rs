@@ -12,6 +12,7 @@
 pub mod binary;
 pub mod bounds;
 pub mod rotation;
+pub mod scalar_quantization;
 pub mod space;
 
 pub mod columns;

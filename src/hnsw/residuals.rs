@@ -20,11 +20,15 @@
 //!
 //! A code `r` stands for `(r + 1/2) / 16` steps of the payload's scale.
 
+use std::ops::RangeInclusive;
+
 use super::bounds::ValueBounds;
 use super::page::{self, HnswPageKind, RowId};
+use super::scalar_quantization::{CodingLoss, nearest_within};
 use super::shape::{IndexShape, NodePlace};
 use super::space::{
-    DistanceMetric, EPSILON, Elements, Fit, Payload, Space, Storage, codes, number, sum_of_codes,
+    DistanceMetric, EPSILON, Elements, Fit, Payload, Space, Storage, code_scale, codes, number,
+    sum_of_codes,
 };
 use crate::error::Result;
 use crate::pages::{HEADER_BYTES, Page, Store, StoreMut};
@@ -34,8 +38,10 @@ use crate::vector::dot_codes;
 const ENTRY_HEADER: usize = 20;
 /// Residual codes of a step of the payload's scale.
 const LEVELS: f64 = 16.0;
+const CODES: RangeInclusive<i32> = -8..=7;
 /// Codes of the probe's second level for a step of its first.
 const PROBE_LEVELS: f64 = 254.0;
+const PROBE_CODES: RangeInclusive<i32> = -127..=127;
 
 /// Whether vectors of a space can have residual codes: those of eight bits whose distance comes from a dot product.
 #[must_use]
@@ -55,37 +61,42 @@ pub fn entry_bytes(space: &Space) -> usize {
 pub struct ResidualCodes(Vec<u8>);
 
 impl ResidualCodes {
-    /// Residual codes of a vector whose payload this is; `None` where there is no direction, and for bits.
+    /// Residual codes of a vector whose payload this is; `None` where there is no direction, and in a space that has none.
     #[must_use]
     pub fn of(space: &Space, elements: Elements<'_>, payload: &Payload) -> Option<ResidualCodes> {
         let Elements::Numbers(numbers) = elements else { return None };
+        if !can_have(space) {
+            return None;
+        }
         Some(ResidualCodes::new(space, &space.directed(numbers)?, payload.bytes()))
     }
 
     fn new(space: &Space, numbers: &[f32], payload: &[u8]) -> ResidualCodes {
-        let (scale, offset) = (f64::from(number(payload, 8)), f64::from(number(payload, 12)));
-        let step = scale / LEVELS;
+        let by = code_scale(payload);
+        let (step, per_step) = (f64::from(by.scale) / LEVELS, by.per_step() * LEVELS);
+        let rough: Vec<f64> = codes(payload).iter().map(|code| by.decode(*code)).collect();
+        // The middle of what a code stands for is half a step above it.
+        let residual = |(x, rough): (&f32, &f64)| {
+            nearest_within(&CODES, (f64::from(*x) - rough) * per_step - 0.5)
+        };
+        let residuals: Vec<i32> = numbers.iter().zip(&rough).map(residual).collect();
+        let stored = |(code, rough): (&i32, &f64)| rough + step * (f64::from(*code) + 0.5);
+        let stored: Vec<f64> = residuals.iter().zip(&rough).map(stored).collect();
+        let loss = CodingLoss::of(&stored, numbers);
         let mut bytes = vec![0; entry_bytes(space)];
         // Two codes of 0.
         bytes[ENTRY_HEADER..].fill(0x88);
-        let (mut lost, mut square, mut sum) = (0f64, 0f64, 0i32);
-        for (place, (x, code)) in numbers.iter().zip(codes(payload)).enumerate() {
-            let x = f64::from(*x);
-            let rough = offset + scale * f64::from(*code);
-            let steps = if step > 0.0 { ((x - rough) / step).floor() } else { 0.0 };
-            let residual = steps.clamp(-8.0, 7.0) as i8;
-            let stored = rough + step * (f64::from(residual) + 0.5);
-            lost += (x - stored).powi(2);
-            square += stored * stored;
-            sum += i32::from(residual);
+        for (place, code) in residuals.iter().enumerate() {
             let byte = &mut bytes[ENTRY_HEADER + place / 2];
-            let half = (residual + 8) as u8;
+            let half = (code + 8) as u8;
             *byte = if place % 2 == 0 { *byte & 0xF0 | half } else { *byte & 0x0F | half << 4 };
         }
+        let sum: i32 = residuals.iter().sum();
+        let norm = loss.squared_norm.sqrt();
         let is_bounded = number(payload, 0).is_finite();
-        let fit = if is_bounded { rounded_up(lost.sqrt(), square.sqrt()) } else { f32::INFINITY };
+        let fit = if is_bounded { rounded_up(loss.squared_l2.sqrt(), norm) } else { f32::INFINITY };
         bytes[8..12].copy_from_slice(&fit.to_ne_bytes());
-        bytes[12..16].copy_from_slice(&(square.sqrt() as f32).to_ne_bytes());
+        bytes[12..16].copy_from_slice(&(norm as f32).to_ne_bytes());
         bytes[16..20].copy_from_slice(&sum.to_ne_bytes());
         ResidualCodes(bytes)
     }
@@ -136,32 +147,38 @@ pub struct ResidualProbe {
 }
 
 impl ResidualProbe {
-    /// A probe of a vector whose payload this is; `None` where there is no direction, and for bits.
+    /// A probe of a vector whose payload this is; `None` where there is no direction, and in a space without residual codes.
     #[must_use]
     pub fn of(space: &Space, elements: Elements<'_>, payload: &Payload) -> Option<ResidualProbe> {
         let Elements::Numbers(numbers) = elements else { return None };
+        if !can_have(space) {
+            return None;
+        }
         Some(ResidualProbe::new(space, &space.directed(numbers)?, payload.bytes()))
     }
 
     fn new(space: &Space, numbers: &[f32], payload: &[u8]) -> ResidualProbe {
-        let (scale, offset) = (f64::from(number(payload, 8)), f64::from(number(payload, 12)));
+        let by = code_scale(payload);
+        let (scale, offset, per_step) =
+            (f64::from(by.scale), f64::from(by.offset), by.per_step() * PROBE_LEVELS);
         let codes = codes(payload).to_vec();
-        let mut lower_codes = vec![0; codes.len()];
-        let (mut lost, mut square, mut sum) = (0f64, 0f64, 0f64);
-        for ((x, code), lower) in numbers.iter().zip(&codes).zip(&mut lower_codes) {
-            let x = f64::from(*x);
-            let rest = if scale > 0.0 { (x - offset) / scale - f64::from(*code) } else { 0.0 };
-            *lower = (rest * PROBE_LEVELS).round().clamp(-127.0, 127.0) as i8;
-            let steps = f64::from(*code) + f64::from(*lower) / PROBE_LEVELS;
-            let stored = offset + scale * steps;
-            lost += (x - stored).powi(2);
-            square += stored * stored;
-            sum += steps;
-        }
+        let lower = |(x, code): (&f32, &i8)| {
+            nearest_within(&PROBE_CODES, (f64::from(*x) - by.decode(*code)) * per_step) as i8
+        };
+        let mut lower_codes: Vec<i8> = numbers.iter().zip(&codes).map(lower).collect();
+        let stored =
+            |(code, lower): (&i8, &i8)| by.decode(*code) + scale / PROBE_LEVELS * f64::from(*lower);
+        let stored: Vec<f64> = codes.iter().zip(&lower_codes).map(stored).collect();
+        // Codes of a payload are padded, and so are these.
+        lower_codes.resize(codes.len(), 0);
+        let loss = CodingLoss::of(&stored, numbers);
+        let norm = loss.squared_norm.sqrt();
         let is_bounded = number(payload, 0).is_finite();
         let residual =
-            if is_bounded { rounded_up(lost.sqrt(), square.sqrt()) } else { f32::INFINITY };
-        let fit = Fit { residual, norm: square.sqrt() as f32 };
+            if is_bounded { rounded_up(loss.squared_l2.sqrt(), norm) } else { f32::INFINITY };
+        let fit = Fit { residual, norm: norm as f32 };
+        let sum_of = |codes: &[i8]| f64::from(codes.iter().map(|it| i32::from(*it)).sum::<i32>());
+        let sum = sum_of(&codes) + sum_of(&lower_codes) / PROBE_LEVELS;
         ResidualProbe { space: *space, fit, scale, offset, codes, lower_codes, sum }
     }
 

@@ -30,6 +30,7 @@ use super::binary::{
     BINARY_HEADER, PROBE_HEADER, dot_binary, dot_probe, encode_binary, encode_probe,
 };
 use super::rotation::rotated_dimensions;
+use super::scalar_quantization::{CodeScale, CodingLoss, squared_norm};
 use crate::error::{Error, ErrorKind, Result};
 use crate::vector;
 use half::f16;
@@ -206,7 +207,7 @@ impl Space {
         if self.storage != Storage::Binary {
             return Ok(Payload::copy_of(payload));
         }
-        let numbers: Vec<f32> = self.for_build().stored(payload).collect();
+        let numbers = self.for_build().stored(payload);
         let mut words = vec![0u32; self.payload_bytes() / 4];
         encode_binary(&numbers, bytemuck::cast_slice_mut(&mut words));
         Ok(Payload(words.into()))
@@ -259,7 +260,7 @@ impl Space {
         if self.metric != DistanceMetric::Cosine {
             return Some(numbers.into());
         }
-        let square: f64 = numbers.iter().map(|x| f64::from(*x).powi(2)).sum();
+        let square = squared_norm(numbers);
         if square == 0.0 || !square.is_finite() {
             return None;
         }
@@ -290,14 +291,10 @@ impl Space {
     /// How far the stored form is from the vector, in the metric's own terms and rounded up;
     /// and the stored form's Euclidean length.
     fn describe(&self, original: &[f32], numbers: &[f32], bytes: &[u8]) -> (f32, f32) {
-        let (mut l1, mut l2, mut square) = (0f64, 0f64, 0f64);
-        self.stored(bytes).zip(numbers).for_each(|(stored, x)| {
-            let (stored, x) = (f64::from(stored), f64::from(*x));
-            l1 += (stored - x).abs();
-            l2 += (stored - x).powi(2);
-            square += stored * stored;
-        });
-        let mut residual = if self.metric == DistanceMetric::L1 { l1 } else { l2.sqrt() };
+        let loss = CodingLoss::of(&self.stored(bytes), numbers);
+        let square = loss.squared_norm;
+        let is_taxicab = self.metric == DistanceMetric::L1;
+        let mut residual = if is_taxicab { loss.l1 } else { loss.squared_l2.sqrt() };
         if self.metric == DistanceMetric::Cosine && !self.is_ordinary(original) {
             // The operator's own length would be infinite or 0 then, and its value anything.
             residual = f64::INFINITY;
@@ -309,34 +306,29 @@ impl Space {
 
     /// Whether the squares of the elements can be summed in single precision.
     fn is_ordinary(&self, numbers: &[f32]) -> bool {
-        let square: f64 = numbers.iter().map(|x| f64::from(*x).powi(2)).sum();
-        (1e-28..OVERFLOW).contains(&square)
+        (1e-28..OVERFLOW).contains(&squared_norm(numbers))
     }
 
     /// The elements that a payload stands for. For binary only their signs are known, and of the
     /// rotated vector.
-    pub fn stored<'a>(&self, payload: &'a [u8]) -> Box<dyn Iterator<Item = f32> + 'a> {
+    pub fn stored(&self, payload: &[u8]) -> Vec<f32> {
         let dimensions = self.dimensions as usize;
         match self.storage {
-            Storage::Float32 => Box::new(floats(payload).iter().copied().take(dimensions)),
-            Storage::Float16 => {
-                Box::new(halves(payload).iter().take(dimensions).map(|x| x.to_f32()))
-            }
+            Storage::Float32 => floats(payload)[..dimensions].to_vec(),
+            Storage::Float16 => halves(payload)[..dimensions].iter().map(|x| x.to_f32()).collect(),
             Storage::Sq8 => {
-                let (scale, offset) = (number(payload, 8), number(payload, 12));
-                Box::new(codes(payload).iter().take(dimensions).map(move |code| {
-                    (f64::from(offset) + f64::from(scale) * f64::from(*code)) as f32
-                }))
+                let by = code_scale(payload);
+                codes(payload)[..dimensions].iter().map(|code| by.decode(*code) as f32).collect()
             }
             Storage::Binary => {
                 let signs = &payload[BINARY_HEADER..];
                 let sign =
                     |bit: usize| if signs[bit / 8] >> (bit % 8) & 1 == 1 { 1.0 } else { -1.0 };
-                Box::new((0..rotated_dimensions(dimensions)).map(sign))
+                (0..rotated_dimensions(dimensions)).map(sign).collect()
             }
-            Storage::Bits => Box::new(
-                (0..dimensions).map(|bit| f32::from(payload[bit / 8] >> (7 - bit % 8) & 1)),
-            ),
+            Storage::Bits => (0..dimensions)
+                .map(|bit| f32::from(payload[bit / 8] >> (7 - bit % 8) & 1))
+                .collect(),
         }
     }
 
@@ -346,7 +338,21 @@ impl Space {
         (match (self.storage, self.metric) {
             (Storage::Bits, DistanceMetric::Jaccard) => jaccard(a, b),
             (Storage::Bits, _) => f64::from(vector::hamming(a, b)),
-            (_, DistanceMetric::L1) => vector::plain::taxicab_f32(self.stored(a), self.stored(b)),
+            (Storage::Float32, DistanceMetric::L1) => {
+                vector::plain::taxicab_f32(floats(a).iter().copied(), floats(b).iter().copied())
+            }
+            (Storage::Sq8, DistanceMetric::L1) => {
+                let decoded = |payload| {
+                    let by = code_scale(payload);
+                    codes(payload).iter().map(move |code| by.decode(*code) as f32)
+                };
+                // Codes are padded with zeros.
+                let dimensions = self.dimensions as usize;
+                vector::plain::taxicab_f32(decoded(a).take(dimensions), decoded(b).take(dimensions))
+            }
+            (_, DistanceMetric::L1) => {
+                vector::plain::taxicab_f32(self.stored(a).into_iter(), self.stored(b).into_iter())
+            }
             (Storage::Float32, DistanceMetric::L2) => {
                 vector::squared_distance_f32(floats(a), floats(b))
             }
@@ -384,21 +390,10 @@ impl Space {
 
 /// Codes from -127 to 127 over the range of the vector's own elements.
 fn encode_sq8(numbers: &[f32], bytes: &mut [u8]) {
-    let low = numbers.iter().copied().fold(f32::INFINITY, f32::min);
-    let high = numbers.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-    let (low, high) = (f64::from(low), f64::from(high));
-    let scale = ((high - low) / 254.0) as f32;
-    let offset = ((high + low) / 2.0) as f32;
-    let mut sum = 0i32;
-    for (to, x) in bytes[SQ8_HEADER..].iter_mut().zip(numbers) {
-        let steps =
-            if scale > 0.0 { (f64::from(*x) - f64::from(offset)) / f64::from(scale) } else { 0.0 };
-        let code = steps.round().clamp(-127.0, 127.0) as i8;
-        sum += i32::from(code);
-        *to = code as u8;
-    }
-    bytes[8..12].copy_from_slice(&scale.to_ne_bytes());
-    bytes[12..16].copy_from_slice(&offset.to_ne_bytes());
+    let by = CodeScale::of(numbers);
+    let sum = by.encode(numbers, &mut bytes[SQ8_HEADER..]);
+    bytes[8..12].copy_from_slice(&by.scale.to_ne_bytes());
+    bytes[12..16].copy_from_slice(&by.offset.to_ne_bytes());
     bytes[16..20].copy_from_slice(&sum.to_ne_bytes());
 }
 
@@ -428,6 +423,11 @@ fn half(x: f32) -> f16 {
 
 pub(super) fn number(payload: &[u8], at: usize) -> f32 {
     f32::from_ne_bytes([payload[at], payload[at + 1], payload[at + 2], payload[at + 3]])
+}
+
+/// The scale of a payload of sq8.
+pub(super) fn code_scale(payload: &[u8]) -> CodeScale {
+    CodeScale { scale: number(payload, 8), offset: number(payload, 12) }
 }
 
 pub(super) fn sum_of_codes(payload: &[u8]) -> i32 {
