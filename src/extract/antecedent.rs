@@ -99,7 +99,9 @@ fn misleads(
 
 /// Whether the sentence before the candidate `index` begins with code that the question does not name: "It" is that.
 fn stands_for_name(candidates: &Candidates, content: &str, index: usize) -> bool {
-    let before = index.checked_sub(1).filter(|_| candidates.all[index].unit.follows);
+    let UnitCandidate { passage, unit, .. } = &candidates.all[index];
+    let has_before = unit.follows && index > candidates.of_passage[*passage].start;
+    let before = index.checked_sub(1).filter(|_| has_before);
     let Some(before) = before.map(|it| &content[candidates.all[it].unit.range()]) else {
         return false;
     };

@@ -15,6 +15,7 @@ use super::enumeration::{is_asked_for, wants_one_item};
 use super::headline::Headline;
 use super::identifier::{AskedNames, LackedName, has_word};
 use super::markup::plain;
+use super::reason::asks_why;
 use super::reference::asks_where;
 use super::shared_lead::SharedLead;
 use super::talk::ChatStart;
@@ -33,7 +34,6 @@ use crate::text::language::NaturalLanguage;
 use crate::text::other_language::AskedLanguage;
 use crate::text::phrase::Phrases;
 use crate::text::preamble::Preamble;
-use crate::text::word_list::list_has;
 use crate::text::words::{Word, words};
 
 /// A question and its words.
@@ -53,6 +53,8 @@ pub(super) struct ParsedQuestion {
     pub asked: AnswerType,
     /// The thing whose definition it asks for.
     pub definiendum: Option<Definiendum>,
+    /// Whether it asks for a reason.
+    pub asks_why: bool,
     /// Whether it asks for a version or a release of something.
     pub asks_for_version: bool,
     /// Whether it asks for what text says and code doesn't: a definition, a reason, somebody, or what happens.
@@ -71,16 +73,18 @@ impl ParsedQuestion {
         let QuestionWords { words, terms, term_of, asks } = QuestionWords::read(text, MOST_WORDS);
         let asked = asked(&words);
         let definiendum = Definiendum::asked(text);
-        let is_of_words = |it: &Word| list_has(REASONS, &it.folded) || asks_who(&it.folded);
         let mut both = words.iter().zip(&asks);
         let first_asking = both.find(|(_, asks)| **asks).map(|(word, _)| word);
+        let asks_why = asks_why(text, first_asking);
         let wants_words = definiendum.is_some()
-            || first_asking.is_some_and(is_of_words)
-            || UNSPACED_REASONS_AND_PERSONS.stand_in(text)
+            || asks_why
+            || first_asking.is_some_and(|it| asks_who(&it.folded))
+            || UNSPACED_PERSONS.stand_in(text)
             || asks_what_is_done(&words, text);
         let is_told_by_words = is_told_by_words(&words, text, asked, wants_words);
         let asks_for_version = asks.contains(&true) && terms.iter().any(is_version);
         ParsedQuestion {
+            asks_why,
             asks_for_version,
             text: text.to_string(),
             words,
@@ -153,19 +157,12 @@ const LONGEST_ANSWER: usize = 350;
 /// Words of a question that are compared with those of each sentence; more is no question.
 const MOST_WORDS: usize = 2000;
 
-/// Words that ask why, of languages that write spaces.
-const REASONS: &str = "why warum weshalb wieso pourquoi perché porquê waarom dlaczego neden niçin почему зачем чому γιατί \
-    क्यों 왜 لماذا";
-
-/// What asks why or who in languages that write no spaces.
-const UNSPACED_REASONS_AND_PERSONS: Phrases = Phrases {
+/// What asks who in languages that write no spaces.
+const UNSPACED_PERSONS: Phrases = Phrases {
     spaced: &[],
     unspaced: &[
-        (
-            NaturalLanguage::Chinese,
-            "为什么, 為什麼, 为何, 為何, 为啥, 何故, 怎么会, 怎麼會, 谁, 誰, 什么人, 什麼人, 哪位",
-        ),
-        (NaturalLanguage::Japanese, "なぜ, 何故, どうして, なんで, 誰, だれ, どなた"),
+        (NaturalLanguage::Chinese, "谁, 誰, 什么人, 什麼人, 哪位"),
+        (NaturalLanguage::Japanese, "誰, だれ, どなた"),
     ],
 };
 

@@ -8,6 +8,7 @@
 //! the question that none before it holds, or stands with it under the very question that is asked; but nothing twice, no code that no sentence announces, no
 //! announcement of what is not there, no code twice, no row beside the one that names what is asked for, nothing of which a
 //! reader says that it hardly answers or that it has not read, and a sentence that takes up what another said only with that. An item of a numbered list brings the list.
+//! Where the question asks why and the best piece does not say so, the sentence beside it that does is chosen next, whatever its score.
 
 use std::cmp::Reverse;
 
@@ -15,6 +16,7 @@ use super::antecedent::{Antecedent, antecedent};
 use super::candidates::{Candidates, UnitCandidate};
 use super::headline::Headline;
 use super::part::{PartKind, UnitPart};
+use super::reason::{follows_from_reason, gives_reason, holds_reason};
 use super::repetition::is_repeated;
 use super::unit::Unit;
 use super::{ExtractOptions, ExtractPassage};
@@ -77,10 +79,13 @@ pub(super) fn choose<'a>(
     order: &[usize],
     options: &ExtractOptions,
 ) -> Vec<ChosenUnit<'a>> {
-    let mut choice = UnitChoice { candidates, passages, chosen: Vec::new() };
+    let mut choice = UnitChoice { candidates, passages, chosen: Vec::new(), kept: 1 };
     let (most, scored) = (options.max_sentences.max(1), ScoredUnits::new(candidates, scores, read));
     let (best, others) = order.split_first().map_or((None, order), |it| (Some(*it.0), it.1));
-    best.into_iter().for_each(|best| choice.add(best, scores[best]));
+    if let Some(best) = best {
+        choice.add(best, scores[best]);
+        choice.add_reason(scores[best], most);
+    }
     for (&index, best) in others.iter().zip(best.into_iter().cycle()) {
         let distance = scored.distance(index, best);
         let is_close = distance <= options.close_margin;
@@ -147,6 +152,8 @@ struct UnitChoice<'a> {
     candidates: &'a Candidates<'a>,
     passages: &'a [ExtractPassage<'a>],
     chosen: Vec<ChosenUnit<'a>>,
+    /// How many of the first of them give way to none: the best one, and the reason for it.
+    kept: usize,
 }
 
 impl<'a> UnitChoice<'a> {
@@ -291,7 +298,48 @@ impl<'a> UnitChoice<'a> {
         }
     }
 
-    /// The sentence before the best one, where that takes up what it says; of several pieces, the last gives way where there are `most`.
+    /// Where the question asks why, the sentence of the best one's paragraph that says so: the one before, if the best one says what
+    /// follows from that, or the one behind, if the best one gives no reason itself. A score says little of either: the reason for
+    /// something need not have a word of it.
+    fn add_reason(&mut self, score: f32, most: usize) {
+        let Some(best) = self.chosen.first().filter(|_| self.candidates.question.asks_why) else {
+            return;
+        };
+        let content = self.passages[best.passage].content;
+        let said = best.unit.shown(content);
+        let before = best
+            .first
+            .checked_sub(1)
+            .filter(|before| self.is_followed(*before, best.first) && follows_from_reason(&said));
+        let (last, behind) = (best.last, best.last + 1);
+        let is_reason = |behind: &usize| {
+            self.is_followed(last, *behind)
+                && gives_reason(&self.candidates.all[*behind].unit.shown(content))
+                && !holds_reason(&said)
+        };
+        let is_quotable = |index: &usize| {
+            let candidate = &self.candidates.all[*index];
+            !candidate.unit.is_code() && candidate.announcement.is_none() && !self.is_there(*index)
+        };
+        let behind = || Some(behind).filter(is_reason).filter(is_quotable);
+        let reason = before.filter(is_quotable).or_else(behind);
+        if let Some(reason) = reason.filter(|_| self.chosen.len() < most) {
+            self.add(reason, score);
+            self.kept = self.chosen.len();
+        }
+    }
+
+    /// Whether the candidate `next` goes on in the paragraph of the one at `index`.
+    fn is_followed(&self, index: usize, next: usize) -> bool {
+        let candidate = &self.candidates.all[index];
+        self.candidates.of_passage[candidate.passage].contains(&next) && {
+            let unit = &self.candidates.all[next].unit;
+            unit.follows && unit.under == candidate.unit.under
+        }
+    }
+
+    /// The sentence before the best one, where that takes up what it says; of several pieces, the last gives way where there are `most`,
+    /// unless it is the reason for the best one.
     fn add_antecedent(&mut self, index: usize, score: f32, most: usize) {
         let candidate = &self.candidates.all[index];
         let takes_up = antecedent(candidate) == Antecedent::Statement && candidate.unit.follows;
@@ -300,6 +348,9 @@ impl<'a> UnitChoice<'a> {
             return;
         }
         if self.chosen.len() > 1 && self.chosen.len() >= most {
+            if self.chosen.len() <= self.kept {
+                return;
+            }
             self.chosen.pop();
         }
         self.add(index - 1, score);

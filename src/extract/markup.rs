@@ -31,7 +31,7 @@ pub(super) fn plain(text: &str) -> String {
     if !text.contains(['*', '_', '`', '[', '<', '&', '~', '\\']) {
         return text.to_owned();
     }
-    let text = without_strong_signs(text);
+    let text = without_strong_signs(without_open_sign(text));
     let source = format!("{GUARD}{text}");
     let mut named = |link: BrokenLink| {
         is_reference(&source, &link).then(|| (CowStr::from("#"), CowStr::from("")))
@@ -44,6 +44,19 @@ pub(super) fn plain(text: &str) -> String {
     }
     let words = reader.text.strip_prefix(GUARD.trim_end()).unwrap_or(&reader.text);
     single_line(words)
+}
+
+/// `text` without the one sign of strong emphasis that has no other: a sentence that is cut out of several between signs has the
+/// first of them, or the last.
+fn without_open_sign(text: &str) -> &str {
+    if text.matches("**").count() != 1 {
+        return text;
+    }
+    // "**kwargs" is a name.
+    let begins = |it: &&str| it.starts_with(|c: char| c.is_alphabetic() && !c.is_lowercase());
+    let ends = |it: &&str| it.ends_with(['.', '!', '?', ':', '。', '！', '？', '؟', '।']);
+    let begun = text.strip_prefix("**").filter(begins);
+    begun.or_else(|| text.strip_suffix("**").filter(ends)).unwrap_or(text)
 }
 
 /// `text` without the asterisks around what stands between others of Chinese and Japanese. CommonMark tells by spaces and
@@ -199,6 +212,8 @@ mod tests {
             ("A \\*star\\* stays.", "A *star* stays."),
             ("1986. A good year", "1986. A good year"),
             ("你的**FastAPI**应用", "你的FastAPI应用"),
+            ("**Be careful.", "Be careful."),
+            ("It is hot.**", "It is hot."),
             ("- 5 degrees", "- 5 degrees"),
             ("", ""),
         ] {
@@ -210,6 +225,8 @@ mod tests {
     fn what_may_be_meant_stays() {
         for text in [
             "2 * 3 * 4 = 24",
+            "**kwargs are passed on.",
+            "**2 squares a number.",
             "a*b*c and snake_case_name",
             "Call __init__ first.",
             "SELECT * FROM t WHERE a < b AND c > d",

@@ -52,6 +52,7 @@
 //! identifier       is what the question names by its spelling there at all?
 //! price            is a price asked of a row that has none?
 //! repetition       does one say what another says?
+//! reason           is a reason asked for, and which sentence says it?
 //! choice           the pieces of the answer
 //! antecedent       does one stand without the one before it?
 //! wording          the answer's text
@@ -97,6 +98,7 @@ mod plain_table;
 mod polarity;
 mod price;
 mod quotation;
+mod reason;
 mod reference;
 mod release;
 mod repetition;

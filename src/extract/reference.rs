@@ -4,9 +4,11 @@
 //! "[operations.md](operations.md) says how much memory it needs.", "See [Returns](returns.md)." → yes: the answer is there
 //! ```
 //!
-//! Such a sentence repeats the words of the question and answers nothing but where. It is told by the link or the file name
-//! that it begins with, or that little more than "see" stands before. What stands behind a link is told by its first word: a
+//! Such a sentence repeats the words of the question and answers nothing but where. It is told by the link, the file name or the
+//! numbered section that it begins with, or that little more than "see" stands before. What stands behind a link is told by its first word: a
 //! page "describes", and a program does other things.
+
+use std::ops::Range;
 
 use super::part::PartKind;
 use crate::text::word_list::list_has;
@@ -20,6 +22,17 @@ const MOST_BEFORE: usize = 3;
 
 /// Words before a link of a sentence that begins with "for".
 const MOST_BEFORE_TOPIC: usize = 12;
+
+/// What sections of manuals do, and those of contracts and laws don't, which cover or show what they are about.
+const DESCRIBING: &str = "describes describe explains explain beschreibt beschreiben erklärt erläutert décrit décrivent explique \
+    expliquent describe describen explica explican descreve descrevem explicam descrive descrivono spiega spiegano beschrijft \
+    opisuje wyjaśnia описывает описывают объясняет описує пояснює περιγράφει εξηγεί";
+
+/// What parts of a text with numbers are called.
+const SECTIONS: &str = "section sections chapter chapters appendix abschnitt abschnitte abschnitten kapitel kapiteln anhang \
+    chapitre chapitres annexe sección capítulo apéndice sezione capitolo appendice seção capítulo apêndice paragraaf hoofdstuk \
+    bijlage sekcja sekcji rozdział rozdziale rozdziału dodatek раздел раздела разделе разделу глава главы главе главу приложение \
+    приложении розділ розділі розділу bölüm bölüme bölümde κεφάλαιο ενότητα";
 
 /// What pages do, and hardly anything else: the word behind a link.
 const SAYING: &str = "describes describe explains explain lists says documents discusses covers shows \
@@ -52,7 +65,8 @@ const UNSPACED_SAYING: [&str; 18] = [
 
 /// What sends readers elsewhere, before a link.
 const POINTING: &str = "see read consult refer siehe vgl lesen voir consultez consulter lire véase vea ver consulte consulta veja \
-    vedi vedere consultare leggi zie raadpleeg zobacz patrz см смотрите читайте див дивіться bkz bakınız δείτε";
+    vedi vedere consultare leggi zie raadpleeg zobacz patrz см смотрите читайте див дивіться bkz bakınız δείτε \
+    finden trouverez encontrará encontrarás troverà troverai vindt znajdziesz найдёте найдете";
 
 /// What may stand before that.
 const POLITE: &str = "please bitte si prosimy пожалуйста lütfen";
@@ -128,6 +142,8 @@ struct PageLink<'a> {
     /// Of a name without a link, the name.
     address: &'a str,
     behind: &'a str,
+    /// Whether it is no link but a section with its number.
+    is_section: bool,
 }
 
 impl<'a> PageLink<'a> {
@@ -146,16 +162,23 @@ impl<'a> PageLink<'a> {
                 name: text[start + 1..middle].trim_matches(signs),
                 address: &text[middle + 2..middle + 2 + length],
                 behind: text[middle + 3 + length..].trim_start_matches(signs),
+                is_section: false,
             });
         }
         let mut words = text.split_whitespace().map(|word| word.trim_matches(is_beside_name));
-        let name = words.find(|word| is_page(word))?;
-        let start = name.as_ptr().addr() - text.as_ptr().addr();
+        let page = words.find(|word| is_page(word)).map(|name| {
+            let start = name.as_ptr().addr() - text.as_ptr().addr();
+            start..start + name.len()
+        });
+        let section = if page.is_none() { numbered_section(text) } else { None };
+        let is_section = section.is_some();
+        let name = page.or(section)?;
         Some(PageLink {
-            before: text[..start].trim_end_matches(signs),
-            name,
-            address: name,
-            behind: text[start + name.len()..].trim_start_matches(signs),
+            before: text[..name.start].trim_end_matches(signs),
+            name: &text[name.clone()],
+            address: &text[name.clone()],
+            behind: text[name.end..].trim_start_matches(signs),
+            is_section,
         })
     }
 
@@ -172,12 +195,17 @@ impl<'a> PageLink<'a> {
         let is_told = self.behind.starts_with([':', '：', '–', '—', '-']) && self.is_page();
         let is_named = is_page(self.name);
         let first = each_word(self.behind).next();
-        let is_saying = first.is_some_and(|it| is_of(SAYING, &it))
+        let first = first.as_ref();
+        let is_saying = first.is_some_and(|it| is_of(SAYING, it))
             || UNSPACED_SAYING.iter().any(|it| self.behind.starts_with(it));
-        is_told || (is_named || self.is_page() && !is_code(self.name)) && is_saying || {
-            let has = ["has the ", "has a ", "has an ", "contains the ", "tells ", "gives "];
-            is_named && has.iter().any(|it| self.behind.starts_with(it))
-        }
+        let is_described = || first.is_some_and(|it| is_of(DESCRIBING, it));
+        is_told
+            || (is_named || self.is_page() && !is_code(self.name)) && is_saying
+            || self.is_section && is_described()
+            || {
+                let has = ["has the ", "has a ", "has an ", "contains the ", "tells ", "gives "];
+                is_named && has.iter().any(|it| self.behind.starts_with(it))
+            }
     }
 
     /// Whether what stands before it sends readers there and says no more.
@@ -206,6 +234,20 @@ impl<'a> PageLink<'a> {
 fn is_page(name: &str) -> bool {
     let stem = PAGES.iter().find_map(|ending| name.strip_suffix(ending));
     stem.is_some_and(|it| it.contains(char::is_alphanumeric) && !it.contains(char::is_whitespace))
+}
+
+/// The first section that `text` names by its number: "section 4.2".
+fn numbered_section(text: &str) -> Option<Range<usize>> {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let is_number = |word: &str| word.starts_with(|c: char| c.is_ascii_digit());
+    words.windows(2).find_map(|pair| {
+        let (name, number) =
+            (pair[0].trim_start_matches(is_beside_name), pair[1].trim_end_matches(is_beside_name));
+        let is_found = is_number(number) && list_has(SECTIONS, &name.to_lowercase());
+        let start = name.as_ptr().addr() - text.as_ptr().addr();
+        let end = number.as_ptr().addr() - text.as_ptr().addr() + number.len();
+        is_found.then_some(start..end)
+    })
 }
 
 /// Whether `name` is one of a program: what that "shows" is no page.
@@ -253,6 +295,10 @@ mod tests {
             "请参阅[退货](return.md)。",
             "[退货](return.md)介绍如何退书。",
             "詳しくは[返品](return.md)を参照してください。",
+            "See Section 4.2.",
+            "For the options of a pump, see chapter 3, “Pumps”.",
+            "Section 5 describes what a pump needs.",
+            "Weitere Einzelheiten finden Sie in Abschnitt 9, „Pumpen“.",
             "[返品](return.md)をご覧ください。",
         ] {
             assert!(is_reference(text, &PartKind::Sentence), "{text}");
@@ -277,6 +323,15 @@ mod tests {
             "We ask you to read the [rules](rules.md) before you come.",
             "See a doctor within two days.",
             "The program writes report.html and closes.",
+            "Pumps of section 4 are red.",
+            "Rooms in section 4 see the lake.",
+            "Section 5 is closed in winter.",
+            "The pump is described in section 4: it is red.",
+            "The maximum pressure is 3 bar, see section 4.",
+            "Returns are free within 14 days (see section 4).",
+            "The pump (see section 4) must be filled with water.",
+            "Section 3 covers water damage up to 5,000 euros.",
+            "Section 5 says that a tenant may leave after a month.",
         ] {
             assert!(!is_reference(text, &PartKind::Sentence), "{text}");
         }

@@ -7,6 +7,7 @@ mod layout;
 mod manual;
 mod plain_text;
 mod reader;
+mod reason;
 mod release;
 mod scripts;
 mod spelling;

@@ -88,18 +88,30 @@ pub(super) fn option_title(text: &str) -> Option<usize> {
 }
 
 /// Whether `line` is how options are called that do the same, with what they take: "-q, --equexit <cycles>". What such an option
-/// does is told below it, without its name.
+/// does is told below it, without its name. Signs of emphasis and of code around the names don't count: "**-b** *number*".
 pub(super) fn is_option(line: &str) -> bool {
+    if line.len() > LONGEST_OPTION || !line.starts_with(['-', '*', '`']) {
+        return false;
+    }
+    let line = &*line.replace(['*', '`'], "");
     let is_called = |word: &str| {
         let name = word.strip_prefix("--").or_else(|| word.strip_prefix('-')).unwrap_or_default();
         name.starts_with(|c: char| c.is_ascii_alphabetic())
     };
-    line.len() <= LONGEST_OPTION
-        && is_called(line)
-        && !line.ends_with(['.', ':', '!', '?', ',', ';'])
+    is_called(line)
+        && !line.contains('\n')
+        && !line.ends_with(['.', ':', '!', '?', ',', ';', '。', '！', '？', '：', '，', '；'])
         && line
             .split(", ")
             .all(|it| is_called(it.trim_start()) && it.split_whitespace().nth(2).is_none())
+}
+
+/// Whether `text` has the first name of the `option`, a line that names one.
+pub(super) fn names_option(text: &str, option: &str) -> bool {
+    let is_around = |c: char| !c.is_alphanumeric() && c != '-';
+    let bare = |word: &'_ str| word.trim_matches(is_around).to_owned();
+    let named = option.split([' ', ',', '=', '[']).next().map(bare);
+    named.is_some_and(|name| text.split_whitespace().any(|word| bare(word) == name))
 }
 
 /// Whether `line` is short and ends like no sentence.
@@ -170,6 +182,8 @@ mod tests {
             "-q, --equexit <cycles>",
             "-d, --differences[=permanent]",
             "-T threads, --threads=threads",
+            "**-b** *number*",
+            "`-q`, `--quiet`",
         ] {
             assert!(is_option(line), "{line}");
             assert_eq!(title(&format!("{line}\n    does this.")), Some(line.len()), "{line}");
@@ -184,6 +198,9 @@ mod tests {
             "-b beeps if it fails",
             "a, -b",
             "--a:",
+            "-v 显示版本号。",
+            "-Wi-Fiは無料です。",
+            "-q\n    quiet",
         ] {
             assert!(!is_option(line), "{line}");
         }

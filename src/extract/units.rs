@@ -26,7 +26,7 @@ use super::quotation::unquoted;
 use super::reference::is_navigation;
 use super::release::release_lines;
 use super::talk::messages;
-use super::title::{is_heading, is_option};
+use super::title::{is_heading, is_option, names_option};
 use super::unit::Unit;
 use super::wrapping::is_unwrapped;
 use crate::text::length::is_within;
@@ -329,8 +329,11 @@ impl UnitBuilder<'_> {
         let is_short =
             self.content[range.clone()].unicode_words().nth(SHORTEST_ALONE - 1).is_none();
         let fits = short(self.content, &range).is_some() && !matches!(kind, PartKind::Code(_));
-        let is_needed =
-            |lead: &Range<usize>| is_short || fits && is_option(&self.content[lead.clone()]);
+        let names = |lead: &Range<usize>| {
+            let lead = &self.content[lead.clone()];
+            is_option(lead) && !names_option(&self.content[range.clone()], lead)
+        };
+        let is_needed = |lead: &Range<usize>| is_short || fits && names(lead);
         match self.lead.take() {
             Some(lead) if is_needed(&lead) && !range.is_empty() => {
                 let lead = UnitPart { range: lead, kind: PartKind::Sentence };

@@ -95,6 +95,26 @@ pub(crate) fn ends_with_colon(text: &str) -> bool {
     end.trim_end_matches(is_gap).ends_with([':', '：'])
 }
 
+/// Longest line in bold that stands above what follows, in bytes.
+const LONGEST_STRONG_LINE: usize = 200;
+
+/// Whether the last line of `text` is a paragraph between two signs of strong emphasis that ends like no sentence, or is a
+/// question: it stands above what follows.
+pub(crate) fn ends_with_strong_line(text: &str) -> bool {
+    let text = text.trim_end();
+    let (before, line) = text.rsplit_once('\n').unwrap_or(("", text));
+    let above = before.trim_end_matches([' ', '\t', '\r']);
+    let said = line.trim().strip_prefix("**").and_then(|it| it.strip_suffix("**"));
+    let is_alone = above.is_empty() || above.ends_with('\n');
+    let is_title = |said: &str| {
+        said.contains(char::is_alphanumeric)
+            && said.len() <= LONGEST_STRONG_LINE
+            && !said.contains("**")
+            && !said.trim_end().ends_with(['.', '!', ',', ';', '。', '！', '，', '；', '।', '۔'])
+    };
+    is_alone && said.is_some_and(is_title)
+}
+
 /// The lines of `text`, ended by LF, CR LF or CR.
 pub(crate) fn lines(text: &str) -> impl Iterator<Item = Line> {
     line_ranges(text).map(move |range| Line { kind: kind_of(&text[range.clone()]), range })

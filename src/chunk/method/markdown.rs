@@ -17,7 +17,7 @@ use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 use super::{CutPlan, Section, skip_white_space};
 use crate::chunk::HEADING_SEPARATOR;
 use crate::text::fence::looks_like_fence;
-use crate::text::line::{LineKind, ends_with_colon, lines, single_line};
+use crate::text::line::{LineKind, ends_with_colon, ends_with_strong_line, lines, single_line};
 use crate::text::preamble::Preamble;
 use crate::text::sentence::sentences;
 
@@ -64,7 +64,7 @@ struct MarkdownOutline<'a> {
 /// Kinds of units, largest first.
 const LEVELS: usize = 6;
 const BLOCK: usize = 0;
-/// A block that the one before it announces with a colon.
+/// A block that the one before it announces with a colon, or as a line in bold that stands alone.
 const ANNOUNCED: usize = 1;
 const ITEM: usize = 2;
 const NESTED: usize = 3;
@@ -169,7 +169,10 @@ impl<'a> MarkdownOutline<'a> {
 
     /// A block, item or row begins at `start`.
     fn add_block(&mut self, start: usize) {
-        let level = match (self.depth, ends_with_colon(&self.document[..start])) {
+        let before = &self.document[..start];
+        let is_announced =
+            ends_with_colon(before) || self.depth == 0 && ends_with_strong_line(before);
+        let level = match (self.depth, is_announced) {
             // Between a heading and what follows is no better place than between sentences.
             (0, _) if self.after_heading => SENTENCE,
             (0, true) => ANNOUNCED,
@@ -447,6 +450,7 @@ mod tests {
         check_places("```\na\nb\nc\n```", "```\na\n④b\n④c\n```");
         check_places("|a|b|\n|-|-|\n|c|d|\n|e|f|", "|a|b|\n⑤|-|-|\n⑤|c|d|\n②|e|f|");
         check_places("a  \nb", "a  \n④b");
+        check_places("a\n\n**B?**\n\nc\n\n**D.**\n\ne", "a\n\n⓪**B?**\n\n①c\n\n⓪**D.**\n\n⓪e");
         check_places("a\n\n***\n\nb", "a\n\n⓪***\n\n⓪b");
     }
 

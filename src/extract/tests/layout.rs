@@ -412,3 +412,52 @@ fn each_piece_is_shown_under_its_own_heading_where_one_is() {
     let locks = "## 2. Locks\n\nCall unlock at the end.";
     check("How do I release a lock?", &[locks], "Call unlock at the end. [1]");
 }
+
+#[test]
+fn a_line_of_strong_emphasis_stands_above_what_follows() {
+    let page = "**Lost keys**\n\nThe porter has a second set of the keys.\n\n** Noise (at night) **\n\nFrom ten on, music is off.";
+    check("What about lost keys?", &[page], "The porter has a second set of the keys. [1]");
+    let names = |content: &str| -> Vec<String> {
+        units(content).iter().map(|unit| unit.shown(content)).collect()
+    };
+    assert_eq!(
+        names(page),
+        ["The porter has a second set of the keys.", "From ten on, music is off."]
+    );
+    // With what the asker tells before the question, and an answer that is quoted as in a mail.
+    let asked = "**(12) I lost my keys at the lake. Is that bad?**\n\n> No. The porter has others.\n>\n> Ask at any hour.";
+    assert_eq!(
+        names(asked),
+        [
+            "(12) I lost my keys at the lake. Is that bad? No.",
+            "The porter has others.",
+            "Ask at any hour."
+        ]
+    );
+    // A sentence, a fact and the last line say something themselves.
+    for (content, first) in [
+        ("**Never open the case.**\n\nIt is hot.", "Never open the case."),
+        ("**Open: 9 to 17**\n\nIt is hot.", "Open: 9 to 17"),
+        ("**Warning:** it is **hot**\n\nDo not touch it.", "Warning: it is hot"),
+        ("**Lost keys**", "Lost keys"),
+    ] {
+        assert_eq!(names(content)[0], first);
+    }
+    assert_eq!(names("It is hot.\n\n**(3) It is lost. What now?**"), ["It is hot."]);
+    assert_eq!(names("It is hot.\n\n**Dogs are not allowed**").len(), 2);
+    let told = names("**We open at 9. Any questions?**\n\nIt is hot.");
+    assert!(told[0].ends_with("We open at 9."), "{told:?}");
+}
+
+#[test]
+fn an_option_between_signs_stands_above_what_it_does() {
+    let page = "**-b** *count*, **--beats** *count*\n\nSends so many beats before it stops, ten by default.\n\n**-q**\n\nSays nothing.";
+    let units: Vec<String> = units(page).iter().map(|unit| unit.shown(page)).collect();
+    assert_eq!(
+        units,
+        [
+            "-b count, --beats count: Sends so many beats before it stops, ten by default.",
+            "-q: Says nothing."
+        ]
+    );
+}

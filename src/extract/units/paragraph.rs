@@ -12,6 +12,11 @@ use crate::extract::quotation::{unquoted, without_signs};
 use crate::extract::talk::ChatMessage;
 use crate::extract::title::{is_heading, is_option, option_title, title};
 use crate::extract::turn::turns;
+use crate::text::length::is_within;
+use crate::text::sentence::is_question;
+
+/// The [`length`](crate::text::length) of the longest line that is a question with what leads to it.
+const LONGEST_QUESTION: usize = 200;
 
 impl UnitBuilder<'_> {
     /// Reads a paragraph, in which lines of `releases` stand above what follows each.
@@ -36,8 +41,12 @@ impl UnitBuilder<'_> {
     fn stretch(&mut self, range: Range<usize>, rest: &[TextBlock]) {
         // Below a line of a quotation the signs of the next line stand first.
         let range = without_signs(self.content, trim(self.content, range));
-        if !rest.is_empty() && is_heading(self.content, &range) {
+        if !rest.is_empty() && is_option(&self.content[range.clone()]) {
+            self.begin_option(range);
+        } else if !rest.is_empty() && is_heading(self.content, &range) {
             self.begin_section(range, UNMARKED);
+        } else if let Some(heading) = emphasised_heading(self.content, &range, rest) {
+            self.begin_section(heading, UNMARKED);
         } else if !range.is_empty() {
             self.paragraph(range, rest);
         }
@@ -63,9 +72,7 @@ impl UnitBuilder<'_> {
             range = trim(self.content, range.start + length..range.end);
             range = without_signs(self.content, range);
             if is_option(&self.content[title.clone()]) {
-                self.begin_section(title, UNMARKED);
-                // An option is told by its first sentence, which is shown with its name.
-                (self.heading, self.under) = (None, None);
+                self.begin_option(title);
             } else if is_heading(self.content, &title) {
                 self.begin_section(title, UNMARKED);
             } else {
@@ -78,6 +85,12 @@ impl UnitBuilder<'_> {
             self.running_text(range);
         }
         self.announce(rest);
+    }
+
+    /// What follows is of the option that is named at `range`. It is told by its first sentence, which is shown with the name.
+    fn begin_option(&mut self, range: Range<usize>) {
+        self.begin_section(range, UNMARKED);
+        (self.heading, self.under) = (None, None);
     }
 
     fn running_text(&mut self, range: Range<usize>) {
@@ -174,4 +187,31 @@ impl UnitBuilder<'_> {
         self.units[first..].iter_mut().for_each(|it| it.bullets.clone_from(&whole));
         self.is_new = false;
     }
+}
+
+/// What a line between the signs of strong emphasis says, if it stands alone and is a heading or a question, as pages have it that
+/// were made from HTML or from a word processor. Of a chunk that ends with it, only a question stands above what the next one says.
+fn emphasised_heading(
+    content: &str,
+    range: &Range<usize>,
+    rest: &[TextBlock],
+) -> Option<Range<usize>> {
+    let text = &content[range.clone()];
+    let sign = ["**", "__"].into_iter().find(|sign| text.starts_with(sign))?;
+    let said = text.strip_prefix(sign)?.strip_suffix(sign)?;
+    let is_alone = !said.contains('\n') && !said.contains(sign);
+    let start = range.start + sign.len();
+    let said = trim(content, start..start + said.len());
+    let is_above =
+        !rest.is_empty() && is_heading(content, &said) || is_asked(&content[said.clone()]);
+    (is_alone && is_above).then_some(said)
+}
+
+/// Whether `line` is a question, perhaps with its number and what leads to it: "(12) I lost my keys. What now?". What tells a number
+/// before the question is no part of that.
+fn is_asked(line: &str) -> bool {
+    let numbered = line.trim_start_matches(|c: char| c.is_ascii_digit() || "().# ".contains(c));
+    is_question(line)
+        && is_within(line, LONGEST_QUESTION)
+        && !numbered.contains(|c: char| c.is_ascii_digit())
 }
