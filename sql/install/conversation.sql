@@ -7,6 +7,10 @@ CREATE TABLE rag.conversation (
     title      text,
     created_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp()
 );
+-- Programs that know what was said, and no ID, look for the newest conversations with a first question as title. A btree
+-- holds no title of more than 2,700 bytes; theirs have at most 200 characters.
+CREATE INDEX conversation_by_title ON rag.conversation (owner_id, title, created_at)
+    WHERE pg_catalog.octet_length(title) OPERATOR(pg_catalog.<=) 1000;
 COMMENT ON TABLE rag.conversation IS 'conversations, as rag_conversation begins them';
 COMMENT ON COLUMN rag.conversation.id IS 'what the option answer.conversation of rag_answer names';
 COMMENT ON COLUMN rag.conversation.owner IS 'role that began it, by its name then; its members see it and go on with it';
@@ -38,7 +42,9 @@ COMMENT ON COLUMN rag.conversation_turn.asked_at IS 'when the turn was kept, aft
 ALTER TABLE rag.conversation ENABLE ROW LEVEL SECURITY;
 ALTER TABLE rag.conversation_turn ENABLE ROW LEVEL SECURITY;
 CREATE POLICY owners ON rag.conversation USING (rag.is_own(owner_id));
-CREATE POLICY owners ON rag.conversation_turn USING (conversation IN (SELECT id FROM rag.conversation));
+-- For a few turns the conversation of each is looked up, where IN would read all conversations.
+CREATE POLICY owners ON rag.conversation_turn
+    USING (EXISTS (SELECT FROM rag.conversation AS c WHERE c.id OPERATOR(pg_catalog.=) conversation_turn.conversation));
 -- Turns are written by rag_answer alone, so that nobody is told that they were said what they were not.
 -- And who may write a table may lock it, too, and keep everybody waiting.
 GRANT SELECT ON rag.conversation, rag.conversation_turn TO PUBLIC;

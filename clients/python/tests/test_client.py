@@ -120,6 +120,76 @@ def test_stream(client: Client) -> None:
     assert stream.answer.citations[0].source_key == "2"
 
 
+async def test_a_history_leads_to_its_conversation(client: Client, async_client: AsyncClient) -> None:
+    first = client.ask(REFUND, history=[])
+    assert first.conversation is not None
+    history = [(f" {REFUND}\n", f"{first.text}\n")]
+    second = client.ask("And how long does it take?", history=history, options={"retrieve": {"candidates": 30}})
+    assert second.conversation == first.conversation and "five working days" in str(second)
+    history.append(("And how long does it take?", str(second)))
+    with client.stream("And when are invoices sent?", history=history) as stream:
+        third = stream.answer
+    assert third.conversation == first.conversation
+    assert third.details()["conversation"] == str(first.conversation)
+    # Just the last of what was said is enough, but no less than all of a conversation.
+    history = [("Who?", "Nobody."), *history, ("And when are invoices sent?", str(third))]
+    fourth = await async_client.ask("Why?", history=history)
+    assert fourth.conversation == first.conversation
+    assert client.ask("Why?", history=history[2:]).conversation not in (None, first.conversation)
+    assert client.ask("Why?").conversation is None
+
+
+def test_a_conversation_that_is_named_is_gone_on_with(client: Client) -> None:
+    conversation = client.conversation()
+    named = client.ask(REFUND, conversation=conversation, history=[("Who?", "Nobody.")])
+    assert named.conversation == conversation
+    options = {"answer": {"conversation": str(conversation)}}
+    assert client.ask(REFUND, options=options, history=[]).conversation == conversation
+    with client.stream("And how long does it take?", conversation=conversation) as stream:
+        assert "five working days" in str(stream.answer) and stream.answer.conversation == conversation
+
+
+async def test_a_named_conversation_is_that_of_the_answer_asynchronously(async_client: AsyncClient) -> None:
+    conversation = await async_client.conversation()
+    assert (await async_client.ask(REFUND, conversation=conversation)).conversation == conversation
+    async with async_client.stream(REFUND, conversation=conversation) as stream:
+        assert (await stream.answer()).conversation == conversation
+
+
+def test_an_answer_that_was_none_is_part_of_a_history(client: Client, conninfo: str) -> None:
+    with psycopg.connect(conninfo, autocommit=True) as connection:
+        begun = client.conversation(REFUND)
+        # As a refused answer as JSON is kept, for which a language model would be needed.
+        connection.execute(
+            "INSERT INTO rag.conversation_turn (conversation, question, standalone, answer)"
+            " VALUES (%s, %s, %s, 'I don''t know: the sources do not say.')",
+            [begun, REFUND, REFUND],
+        )
+    assert client.ask("Why?", history=[(REFUND, None)]).conversation == begun
+
+
+def test_a_failed_question_begins_no_conversation(client: Client, conninfo: str) -> None:
+    with psycopg.connect(conninfo, autocommit=True) as connection:
+        before = connection.execute("SELECT count(*) FROM rag.conversation").fetchone()
+        with pytest.raises(pg_rag.UnknownObjectError):
+            client.ask(REFUND, history=[], filter={"nothing": 1})
+        assert connection.execute("SELECT count(*) FROM rag.conversation").fetchone() == before
+
+
+def test_where_nothing_can_be_written_nothing_is_kept(conninfo: str) -> None:
+    with psycopg.connect(conninfo, autocommit=True) as connection:
+        connection.execute("SET default_transaction_read_only = on")
+        answer = Client(connection, pipeline="page").ask(REFUND, history=[])
+    assert answer.supported and answer.conversation is None
+
+
+def test_a_history_of_something_else_is_refused(client: Client) -> None:
+    with pytest.raises(TypeError, match="no int"):
+        client.ask(REFUND, history=[("When?", 9)])  # type: ignore[list-item]
+    with pytest.raises(TypeError, match="history"):
+        client.retrieve(REFUND, history=[])  # type: ignore[call-arg]
+
+
 def test_a_stream_that_is_not_read_to_its_end(client: Client) -> None:
     with client.stream(REFUND) as stream:
         next(stream)

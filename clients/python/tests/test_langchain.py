@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import psycopg
 import pytest
-from langchain_core.messages import AIMessage, HumanMessage, SystemMessage
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 from langchain_core.output_parsers import StrOutputParser
 from langchain_core.runnables import RunnablePassthrough, RunnableSerializable
 
@@ -13,6 +14,18 @@ from pg_rag import AsyncClient, Client
 from pg_rag.langchain import ChatPgRag, PgRagEmbeddings, PgRagRetriever
 
 REFUND = "How long does a refund take?"
+# What only the question before it gives a meaning.
+FOLLOW_UP = "And how long does it take?"
+
+
+def looked_up(conninfo: str, message: BaseMessage) -> list[str]:
+    """Return what the questions of a message's conversation meant, in their order."""
+    with psycopg.connect(conninfo) as connection:
+        turns = connection.execute(
+            "SELECT standalone FROM rag.conversation_turn WHERE conversation = %s ORDER BY id",
+            [message.response_metadata["conversation"]],
+        )
+        return [standalone for (standalone,) in turns]
 
 
 def test_a_retriever(client: Client) -> None:
@@ -88,6 +101,68 @@ def test_a_conversation(client: Client) -> None:
     chat = ChatPgRag(client=client, conversation=client.conversation())
     assert "five" in chat.invoke(REFUND).text
     assert "first day" in chat.invoke("When are invoices sent?").text
+
+
+def test_a_question_is_understood_by_what_was_said_before(client: Client, conninfo: str) -> None:
+    chat = ChatPgRag(client=client)
+    first = chat.invoke([SystemMessage("Be brief."), HumanMessage(REFUND)])
+    said = [SystemMessage("Be brief."), HumanMessage(REFUND), first, HumanMessage(FOLLOW_UP)]
+    second = chat.invoke(said)
+    assert "five working days" in second.text
+    assert second.response_metadata["conversation"] == first.response_metadata["conversation"]
+    meant = looked_up(conninfo, second)
+    assert meant[0] == REFUND and "refund" in meant[1]
+    # An answer that was never given is part of no conversation.
+    changed = chat.invoke([HumanMessage(REFUND), AIMessage("Never."), HumanMessage(FOLLOW_UP)])
+    assert looked_up(conninfo, changed) == [FOLLOW_UP]
+
+
+def test_a_streamed_answer_is_part_of_what_was_said(client: Client, conninfo: str) -> None:
+    chat = ChatPgRag(client=client)
+    said: list[BaseMessage] = [HumanMessage(REFUND)]
+    for question in (FOLLOW_UP, "And for invoices?"):
+        whole = None
+        for chunk in chat.stream(said):
+            whole = chunk if whole is None else whole + chunk
+        assert whole is not None
+        said += [whole, HumanMessage(question)]
+    assert len(looked_up(conninfo, chat.invoke(said))) == 3
+
+
+async def test_what_was_said_before_is_known_asynchronously(
+    client: Client, async_client: AsyncClient, conninfo: str
+) -> None:
+    for given in (None, async_client):
+        chat = ChatPgRag(client=client, async_client=given)
+        first = await chat.ainvoke(REFUND)
+        second = await chat.ainvoke([HumanMessage(REFUND), first, HumanMessage(FOLLOW_UP)])
+        assert "refund" in looked_up(conninfo, second)[1]
+        texts = [chunk async for chunk in chat.astream([HumanMessage(REFUND), first, HumanMessage("Why?")])]
+        assert texts[-1].response_metadata["conversation"] is not None
+
+
+def test_calls_of_tools_are_no_answers(client: Client) -> None:
+    chat = ChatPgRag(client=client)
+    first = chat.invoke(REFUND)
+    call = AIMessage("", tool_calls=[{"name": "f", "args": {}, "id": "1"}])
+    second = chat.invoke([HumanMessage(REFUND), call, first, HumanMessage(FOLLOW_UP)])
+    assert second.response_metadata["conversation"] == first.response_metadata["conversation"]
+
+
+def test_an_answer_without_a_text_is_one_that_was_none(client: Client) -> None:
+    chat = ChatPgRag(client=client)
+    said = [HumanMessage(REFUND), AIMessage(""), HumanMessage(FOLLOW_UP)]
+    _, asked = chat._asked(said, {})
+    assert asked["history"] == [(REFUND, None)]
+
+
+def test_nothing_is_kept_unless_it_is_to_be_remembered(client: Client, conninfo: str) -> None:
+    count = "SELECT count(*) FROM rag.conversation"
+    with psycopg.connect(conninfo, autocommit=True) as connection:
+        before = connection.execute(count).fetchone()
+        for chat in (ChatPgRag(client=client, remember=False), ChatPgRag(client=client).bind(remember=False)):
+            assert chat.invoke(REFUND).response_metadata["conversation"] is None
+        assert connection.execute(count).fetchone() == before
 
 
 def test_a_chain(client: Client) -> None:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from datetime import date
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -15,7 +17,7 @@ import pytest
 from pg_rag import Client, InvalidArgumentError, RagError, UnavailableError
 from pg_rag._errors import translate, translated
 from pg_rag._results import answer_of
-from pg_rag._statements import call, question
+from pg_rag._statements import _NO_ANSWER, _PLACED, answer, call, named_conversation, pieces, question
 from pg_rag._stream import Pieces
 
 DETAILS: dict[str, Any] = {
@@ -134,3 +136,69 @@ def test_a_timeout_is_a_number_of_seconds(timeout: float) -> None:
 
 def test_an_error_without_sqlstate_that_is_no_outage() -> None:
     assert type(translate(psycopg.ProgrammingError("a mistake"))) is RagError
+
+
+def test_what_is_compared_of_a_history_has_no_space_around_it() -> None:
+    asked = question("Why?\n", {"history": [(" When?\n", "\tAt nine. "), ("W" * 300, "No.")]})
+    for statement in (answer(None, asked), pieces(None, asked)):
+        titles, questions, answers, title, *rest = statement[1]
+        assert titles == ["When?", "W" * 200] and questions == ["When?", "W" * 300]
+        assert answers == ["At nine.", "No."] and title == "Why?"
+        assert len(rest) == 2 and statement[0].as_string().count("%s") == 6
+
+
+def test_an_answer_that_was_none_is_compared_by_the_words_that_are_kept() -> None:
+    asked = question("Why?", {"history": [("When?", None)]})
+    assert answer(None, asked)[1][2] == ["I don't know: the sources do not say."]
+
+
+# The repository, of which a copy of the package alone has only the package.
+REPOSITORY = Path(__file__).parents[3]
+
+
+def source(path: str) -> str:
+    file = REPOSITORY / path
+    if not file.exists():
+        pytest.skip(f"{path} is not there")
+    return file.read_text(encoding="utf-8")
+
+
+def plain(statement: str) -> str:
+    """Return a statement without its comments, and with one way to write parameters and white space."""
+    lines = [line for line in statement.splitlines() if not line.startswith("--")]
+    return re.sub(r"\$\d", "%s", " ".join(" ".join(lines).split()))
+
+
+def test_a_conversation_is_found_and_begun_by_the_statements_of_rag_server() -> None:
+    placed = plain(_PLACED.format("rag_conversation"))
+    found, _, last = plain(source("rag-server/sql/conversation_find.sql")).rpartition(" ) SELECT ")
+    assert last == "f.id FROM found AS f"
+    assert placed.startswith(f"{found} ), placed AS MATERIALIZED")
+    begun = plain(source("rag-server/sql/conversation_begin.sql")).removeprefix("SELECT ")
+    assert placed.endswith(f"(SELECT f.id FROM found AS f), {begun}) AS conversation )")
+
+
+def test_what_is_said_of_an_answer_that_is_none_is_what_the_database_keeps() -> None:
+    assert f'pub const NO_ANSWER: &str = "{_NO_ANSWER}";' in source("src/prompt/messages.rs")
+
+
+@pytest.mark.parametrize(
+    ("how", "named"),
+    [
+        ({}, None),
+        ({"options": {"answer": {"conversation": None}}}, None),
+        ({"conversation": UUID(int=5)}, UUID(int=5)),
+        ({"conversation": f" {UUID(int=5).hex.upper()} "}, UUID(int=5)),
+        ({"options": {"answer": {"conversation": str(UUID(int=5))}}}, UUID(int=5)),
+        ({"conversation": "mine"}, None),
+    ],
+)
+def test_the_conversation_of_a_question_is_known_by_its_name(how: dict[str, Any], named: UUID | None) -> None:
+    assert named_conversation(question("Why?", how)) == named
+
+
+def test_a_history_gives_way_to_a_conversation() -> None:
+    for how in ({"conversation": "a"}, {"options": {"answer": {"conversation": "a"}}}):
+        asked = question("Why?", {"history": [], **how})
+        assert "history" not in asked and asked["options"] == {"answer": {"conversation": "a"}}
+        assert "rag.conversation" not in answer(None, asked)[0].as_string()

@@ -16,6 +16,18 @@ SELECT rag_conversation('Money') AS c \gset
 SELECT jsonb_build_object('answer', jsonb_build_object('conversation', :'c')) AS o \gset
 SELECT owner = current_user, title FROM rag.conversation WHERE id = :'c';
 
+-- Titles are of any length. A program that knows what was said finds the conversation by an index, and so do turns theirs,
+-- also as a role that sees only its own.
+SELECT rag_conversation((SELECT string_agg(md5(n::text), '') FROM generate_series(1, 1000) AS n)) AS long \gset
+SELECT length(title) FROM rag.conversation WHERE id = :'long';
+SELECT rag_conversation_delete(:'long');
+SET ROLE regress_reader;
+SET enable_seqscan = off;
+SELECT count(*) FROM explained($$SELECT id FROM rag.conversation WHERE owner_id = 1 AND title = 'Money' AND octet_length(title) <= 1000 ORDER BY created_at DESC LIMIT 1$$) AS line WHERE line ~ 'conversation_by_title';
+SELECT count(*) FROM explained(format('SELECT question FROM rag.conversation_turn WHERE conversation = %L', :'c')) AS line WHERE line ~ 'conversation_pkey';
+RESET enable_seqscan;
+RESET ROLE;
+
 -- The first question is looked up as it is; one that leans on it gets its words.
 SELECT rag_answer('When are invoices sent?', options => :'o');
 SELECT rag_answer('And how can they be paid?', options => :'o');

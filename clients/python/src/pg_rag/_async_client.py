@@ -15,7 +15,7 @@ from ._connections import AsyncConnections, AsyncSource, async_pool_of
 from ._errors import NotInstalledError, translated
 from ._results import Answer, Chunk, answer_of, build, by_question
 from ._statements import AskOptions, RetrieveOptions, SearchOptions, Statement
-from ._stream import Pieces
+from ._stream import Pieces, Told
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
@@ -65,8 +65,9 @@ class AsyncClient:
 
     async def ask(self, question: str, **how: Unpack[AskOptions]) -> Answer:
         """Answer a question, with citations. That the documents hold no answer is no error: see `supported`."""
-        rows = await self._rows(statements.rows_of(self._schema, "rag_answer_details", self._asked(question, how)))
-        return answer_of(rows[0]["answer"], rows[0])
+        asked = self._asked(question, how)
+        rows = await self._rows(statements.answer(self._schema, asked))
+        return answer_of(rows[0]["answer"], {"conversation": statements.named_conversation(asked), **rows[0]})
 
     async def retrieve(self, question: str | None, **how: Unpack[RetrieveOptions]) -> list[Chunk]:
         """Find the chunks that speak of a question, or are near a vector, best first."""
@@ -87,7 +88,8 @@ class AsyncClient:
     def stream(self, question: str, **how: Unpack[AskOptions]) -> AsyncAnswerStream:
         """Answer a question in pieces, each as soon as it is written."""
         asked = self._asked(question, how)
-        return AsyncAnswerStream(self._told(statements.value_of(self._schema, "rag_answer_stream", asked)))
+        told = self._told(statements.pieces(self._schema, asked), statements.named_conversation(asked))
+        return AsyncAnswerStream(told)
 
     async def embed(
         self, texts: Sequence[str], *, model: str | None = None, kind: str | None = None
@@ -145,8 +147,11 @@ class AsyncClient:
     async def _value(self, statement: Statement) -> Any:
         return (await self._rows(statement))[0]["value"]
 
-    async def _told(self, statement: Statement) -> AsyncGenerator[str, None]:
-        """Read row by row with a cursor on the server, which needs a transaction."""
+    async def _told(self, statement: Statement, conversation: UUID | None) -> AsyncGenerator[Told, None]:
+        """Read row by row with a cursor on the server, which needs a transaction.
+
+        `conversation` is that of the question where a row names none.
+        """
         with translated():
             async with (
                 self._pool.connection() as connection,
@@ -156,7 +161,7 @@ class AsyncClient:
                 cursor.itersize = 1
                 try:
                     async for row in await cursor.execute(*statement):
-                        yield row["value"]
+                        yield row["value"], row.get("conversation", conversation)
                 except GeneratorExit:
                     # Who stops reading ends the call, and what was told of the answer is committed.
                     return
@@ -169,7 +174,7 @@ class AsyncAnswerStream(AsyncIterator[str]):
     block of an `async with`: that ends the statement, and has the language model stop.
     """
 
-    def __init__(self, rows: AsyncGenerator[str, None]) -> None:
+    def __init__(self, rows: AsyncGenerator[Told, None]) -> None:
         """Keep the rows of `rag_answer_stream`; the question is asked when the first piece is wanted."""
         self._rows = rows
         self._pieces = Pieces()
@@ -183,7 +188,8 @@ class AsyncAnswerStream(AsyncIterator[str]):
     async def __anext__(self) -> str:
         """Return the next piece."""
         try:
-            async for row in self._rows:
+            async for row, conversation in self._rows:
+                self._pieces.conversation = conversation
                 piece = self._pieces.take(row)
                 if piece:
                     return piece

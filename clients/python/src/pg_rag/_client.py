@@ -15,7 +15,7 @@ from ._connections import Connections, Source, pool_of
 from ._errors import NotInstalledError, translated
 from ._results import Answer, Chunk, answer_of, build, by_question
 from ._statements import AskOptions, RetrieveOptions, SearchOptions, Statement
-from ._stream import Pieces
+from ._stream import Pieces, Told
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
@@ -61,8 +61,9 @@ class Client:
 
     def ask(self, question: str, **how: Unpack[AskOptions]) -> Answer:
         """Answer a question, with citations. That the documents hold no answer is no error: see `supported`."""
-        row = self._rows(statements.rows_of(self._schema, "rag_answer_details", self._asked(question, how)))[0]
-        return answer_of(row["answer"], row)
+        asked = self._asked(question, how)
+        row = self._rows(statements.answer(self._schema, asked))[0]
+        return answer_of(row["answer"], {"conversation": statements.named_conversation(asked), **row})
 
     def retrieve(self, question: str | None, **how: Unpack[RetrieveOptions]) -> list[Chunk]:
         """Find the chunks that speak of a question, or are near a vector, best first."""
@@ -83,7 +84,8 @@ class Client:
     def stream(self, question: str, **how: Unpack[AskOptions]) -> AnswerStream:
         """Answer a question in pieces, each as soon as it is written."""
         asked = self._asked(question, how)
-        return AnswerStream(self._told(statements.value_of(self._schema, "rag_answer_stream", asked)))
+        told = self._told(statements.pieces(self._schema, asked), statements.named_conversation(asked))
+        return AnswerStream(told)
 
     def embed(self, texts: Sequence[str], *, model: str | None = None, kind: str | None = None) -> list[list[float]]:
         """Embed texts, in one batch. `kind` is `passage`, the default, or `query`."""
@@ -139,8 +141,11 @@ class Client:
     def _value(self, statement: Statement) -> Any:
         return self._rows(statement)[0]["value"]
 
-    def _told(self, statement: Statement) -> Generator[str, None, None]:
-        """Read row by row with a cursor on the server, which needs a transaction."""
+    def _told(self, statement: Statement, conversation: UUID | None) -> Generator[Told, None, None]:
+        """Read row by row with a cursor on the server, which needs a transaction.
+
+        `conversation` is that of the question where a row names none.
+        """
         with (
             translated(),
             self._pool.connection() as connection,
@@ -150,7 +155,7 @@ class Client:
             cursor.itersize = 1
             try:
                 for row in cursor.execute(*statement):
-                    yield row["value"]
+                    yield row["value"], row.get("conversation", conversation)
             except GeneratorExit:
                 # Who stops reading ends the call, and what was told of the answer is committed.
                 return
@@ -163,7 +168,7 @@ class AnswerStream(Iterator[str]):
     of a `with`: that ends the statement, and has the language model stop.
     """
 
-    def __init__(self, rows: Generator[str, None, None]) -> None:
+    def __init__(self, rows: Generator[Told, None, None]) -> None:
         """Keep the rows of `rag_answer_stream`; the question is asked when the first piece is wanted."""
         self._rows = rows
         self._pieces = Pieces()
@@ -177,7 +182,8 @@ class AnswerStream(Iterator[str]):
     def __next__(self) -> str:
         """Return the next piece."""
         try:
-            for row in self._rows:
+            for row, conversation in self._rows:
+                self._pieces.conversation = conversation
                 piece = self._pieces.take(row)
                 if piece:
                     return piece

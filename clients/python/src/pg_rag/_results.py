@@ -114,6 +114,7 @@ class Answer:
     `text` is None only where the documents hold no answer and `answer.schema` asks for JSON. `supported` is whether the
     documents hold the answer, and `confidence` (0 to 1) how sure that is. `context` are the chunks that were read,
     cited ones first. `faithfulness` is the score of the weakest claim, and `needs_review` true of a doubtful answer.
+    `conversation` is the ID of the conversation that the question is part of, named or found by a `history`, or None.
     """
 
     text: str | None
@@ -128,6 +129,7 @@ class Answer:
     faithfulness: float | None
     needs_review: bool
     pipeline: str | None
+    conversation: UUID | None = None
 
     def __str__(self) -> str:
         """Return the text, empty where there is none."""
@@ -141,7 +143,8 @@ class Answer:
         """Return what is behind the text as dictionaries, lists and values that JSON has a form for."""
         details = asdict(self)
         del details["text"]
-        details["trace_id"] = None if self.trace_id is None else str(self.trace_id)
+        for name in ("trace_id", "conversation"):
+            details[name] = None if details[name] is None else str(details[name])
         return details
 
 
@@ -176,4 +179,5 @@ def answer_of(text: str | None, details: Mapping[str, Any]) -> Answer:
         faithfulness=details.get("faithfulness"),
         needs_review=bool(details.get("needs_review")),
         pipeline=details.get("pipeline"),
+        conversation=details.get("conversation"),
     )

@@ -55,7 +55,11 @@ class AskOptions(TypedDict, total=False):
 
     `pipeline`, `mode`, `filter` and `options` are as those of `retrieve`. `k` is how many chunks are read, `strategy`
     in how many calls a language model answers, and `llm` the foreign server of that model, or `"extractive"`.
-    `conversation` is the ID that `conversation()` returned, for questions that follow others.
+    `conversation` is the ID that `conversation()` returned, for questions that follow others. A program that keeps what
+    was said itself gives it as `history` instead: pairs of a question and its answer, oldest first; the answer is None
+    where `Answer.text` was. The question goes on with the conversation in which just these were asked and answered
+    last; where there is none, as for the empty history, one begins with the question. `Answer.conversation` is its ID.
+    Nothing is kept where nothing can be written, as on a standby. With a `conversation`, the history is not looked at.
     """
 
     pipeline: str | Sequence[str] | None
@@ -65,6 +69,7 @@ class AskOptions(TypedDict, total=False):
     filter: Mapping[str, Any] | None
     llm: str | None
     conversation: UUID | str | None
+    history: Sequence[tuple[str, str | None]] | None
     options: Mapping[str, Any] | None
 
 
@@ -101,18 +106,81 @@ _streams = count()
 # An argument whose name stands for two types in SQL.
 _NAMES = {"texts": "input"}
 
+# The conversation that a history belongs to: one of the role in which just the last of what was asked and answered was,
+# and of those the one that goes back furthest, of twenty places where one could have begun. A conversation has its
+# first question as title. Titles are looked up one by one in the index conversation_by_title, whose condition stands
+# here again, and of those with the same title the newest thousand are compared.
+# Values, in their order: for each turn the title of a conversation that begins with it, the questions, the answers, and
+# the title of a new conversation. rag-server/sql/ has the same statements.
+_PLACED = """
+WITH said AS MATERIALIZED (
+    SELECT %s::pg_catalog.text[] AS titles, %s::pg_catalog.text[] AS questions, %s::pg_catalog.text[] AS answers
+), begun AS MATERIALIZED (
+    SELECT t.title, t.place::pg_catalog.int4 AS place, r.oid AS owner
+    FROM said AS s
+    CROSS JOIN LATERAL pg_catalog.unnest(s.titles) WITH ORDINALITY AS t (title, place)
+    JOIN pg_catalog.pg_roles AS r ON r.rolname OPERATOR(pg_catalog.=) CURRENT_USER
+    CROSS JOIN LATERAL (
+        SELECT FROM rag.conversation AS c
+        WHERE c.owner_id OPERATOR(pg_catalog.=) r.oid AND c.title OPERATOR(pg_catalog.=) t.title
+          AND pg_catalog.octet_length(c.title) OPERATOR(pg_catalog.<=) 1000
+        LIMIT 1) AS c
+    ORDER BY t.place
+    LIMIT 20
+), found AS MATERIALIZED (
+    SELECT c.id
+    FROM said AS s
+    CROSS JOIN begun AS b
+    CROSS JOIN LATERAL (
+        SELECT c.id, c.created_at
+        FROM rag.conversation AS c
+        WHERE c.owner_id OPERATOR(pg_catalog.=) b.owner AND c.title OPERATOR(pg_catalog.=) b.title
+          AND pg_catalog.octet_length(c.title) OPERATOR(pg_catalog.<=) 1000
+        ORDER BY c.created_at DESC
+        LIMIT 1000) AS c
+    CROSS JOIN LATERAL (
+        SELECT pg_catalog.array_agg(pg_catalog.btrim(t.question, E' \\n\\t\\r') ORDER BY t.id) AS questions,
+               pg_catalog.array_agg(pg_catalog.btrim(t.answer, E' \\n\\t\\r') ORDER BY t.id) AS answers
+        FROM rag.conversation_turn AS t
+        WHERE t.conversation OPERATOR(pg_catalog.=) c.id) AS kept
+    WHERE s.questions[b.place:] OPERATOR(pg_catalog.=) kept.questions
+      AND s.answers[b.place:] OPERATOR(pg_catalog.=) kept.answers
+    ORDER BY b.place, c.created_at DESC
+    LIMIT 1
+), placed AS MATERIALIZED (
+    SELECT COALESCE(
+        (SELECT f.id FROM found AS f),
+        CASE WHEN NOT pg_catalog.pg_is_in_recovery()
+                  AND NOT pg_catalog.current_setting('transaction_read_only')::pg_catalog.bool
+             THEN {}(%s::pg_catalog.text) END) AS conversation
+)
+"""
+_IN_PLACE = (
+    "options => pg_catalog.jsonb_set_lax(%s::jsonb, '{{answer,conversation}}', pg_catalog.to_jsonb(p.conversation),"
+    " true, 'return_target')"
+)
+# What is taken away around texts before they are compared, and how many characters of a question are a title.
+_SPACE = " \n\t\r"
+_TITLE = 200
+# What the database keeps as the answer where there is none, as it can be of answers as JSON.
+_NO_ANSWER = "I don't know: the sources do not say."
+
 
 def call(schema: str | None, function: str, arguments: Mapping[str, Any], vectors: str | None = None) -> Statement:
     """Return the call of a function with its named arguments; those that are None are left out.
 
     `vectors` is the schema of pgvector, which only the call with a vector needs.
     """
+    named, values = _named(arguments, vectors)
+    return sql.SQL("{}({})").format(_name(schema, function), sql.SQL(", ").join(named)), values
+
+
+def _named(arguments: Mapping[str, Any], vectors: str | None) -> tuple[list[sql.Composed], list[Any]]:
     given = {name: value for name, value in arguments.items() if value is not None}
     unknown = given.keys() - _TYPES.keys()
     if unknown:
         raise TypeError(f"unknown argument {min(unknown)!r}")
-    named = sql.SQL(", ").join(_argument(name, vectors) for name in given)
-    return sql.SQL("{}({})").format(_name(schema, function), named), [_value(it) for it in given.values()]
+    return [_argument(name, vectors) for name in given], [_value(it) for it in given.values()]
 
 
 def rows_of(schema: str | None, function: str, arguments: Mapping[str, Any], vectors: str | None = None) -> Statement:
@@ -125,6 +193,47 @@ def value_of(schema: str | None, function: str, arguments: Mapping[str, Any]) ->
     """Return the statement for a function that stands in the list of SELECT, under the name `value`."""
     called, values = call(schema, function, arguments)
     return sql.SQL("SELECT {} AS value").format(called), values
+
+
+def answer(schema: str | None, asked: Mapping[str, Any]) -> Statement:
+    """Return the statement that answers a question in one row, with its `conversation` where it has a history."""
+    if "history" not in asked:
+        return rows_of(schema, "rag_answer_details", asked)
+    placed, called, values = _in_place(schema, "rag_answer_details", asked)
+    statement = sql.SQL("{} SELECT a.*, p.conversation FROM placed AS p CROSS JOIN LATERAL {} AS a")
+    return statement.format(placed, called), values
+
+
+def pieces(schema: str | None, asked: Mapping[str, Any]) -> Statement:
+    """Return the statement that tells an answer, each `value` a piece, beside its `conversation` for a history."""
+    if "history" not in asked:
+        return value_of(schema, "rag_answer_stream", asked)
+    placed, called, values = _in_place(schema, "rag_answer_stream", asked)
+    return sql.SQL("{} SELECT {} AS value, p.conversation FROM placed AS p").format(placed, called), values
+
+
+def _in_place(
+    schema: str | None, function: str, asked: Mapping[str, Any]
+) -> tuple[sql.Composed, sql.Composed, list[Any]]:
+    """Return what finds or begins a conversation, the call of a function as part of it, and the values of both."""
+    history = [(_bare(said), _bare(_NO_ANSWER if it is None else it)) for said, it in asked["history"]]
+    said, answered = [it for it, _ in history], [it for _, it in history]
+    titles, title = [it[:_TITLE] for it in said], _bare(asked["question"])[:_TITLE]
+    options = asked.get("options") or {}
+    # A member that is to be set has to be in an object that is there.
+    options = {**options, "answer": options.get("answer") or {}}
+    arguments = {name: it for name, it in asked.items() if name not in ("history", "options")}
+    named, values = _named(arguments, None)
+    listed = sql.SQL(", ").join([*named, sql.SQL(_IN_PLACE).format()])
+    called = sql.SQL("{}({})").format(_name(schema, function), listed)
+    placed = sql.SQL(_PLACED).format(_name(schema, "rag_conversation"))
+    return placed, called, [titles, said, answered, title, *values, _value(options)]
+
+
+def _bare(text: str) -> str:
+    if not isinstance(text, str):
+        raise TypeError(f"a history has pairs of a question and an answer, which are str, and no {type(text).__name__}")
+    return text.strip(_SPACE)
 
 
 def schema_of_vectors() -> Statement:
@@ -198,11 +307,31 @@ def _asked(how: Mapping[str, Any]) -> dict[str, Any]:
     if pipeline is not None and not isinstance(pipeline, str):
         arguments["pipeline"] = _array(pipeline)
     offset, conversation = arguments.pop("offset", None), arguments.pop("conversation", None)
+    history = arguments.pop("history", None)
     if offset is not None:
         _add_option(arguments, "retrieve", "offset", offset)
     if conversation is not None:
         _add_option(arguments, "answer", "conversation", str(conversation))
+    if history is not None and not _has_conversation(arguments):
+        arguments["history"] = history
     return arguments
+
+
+def _has_conversation(arguments: Mapping[str, Any]) -> bool:
+    return _conversation(arguments) is not None
+
+
+def _conversation(arguments: Mapping[str, Any]) -> Any:
+    group = (arguments.get("options") or {}).get("answer")
+    return group.get("conversation") if isinstance(group, Mapping) else None
+
+
+def named_conversation(asked: Mapping[str, Any]) -> UUID | None:
+    """Return the conversation that a question names; None without one, and for what no conversation can have as ID."""
+    try:
+        return UUID(str(_conversation(asked)).strip())
+    except ValueError:
+        return None
 
 
 def _add_option(arguments: dict[str, Any], group: str, name: str, value: Any) -> None:

@@ -3,9 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 from ._results import Answer, answer_of
+
+if TYPE_CHECKING:
+    from typing import TypeAlias
+
+# A row, and the conversation of which the answer is part.
+Told: TypeAlias = "tuple[str, UUID | None]"
 
 
 class Pieces:
@@ -17,6 +24,7 @@ class Pieces:
     def __init__(self) -> None:
         """Begin with nothing told."""
         self.steps: list[dict[str, Any]] = []
+        self.conversation: UUID | None = None
         self._begins = True
         self._told: list[str] = []
         self._held: str | None = None
@@ -39,7 +47,8 @@ class Pieces:
     def answer(self) -> Answer:
         """Return the answer, after the last row."""
         details = json.loads(self._held) if self._held is not None else {}
-        return answer_of(details.get("answer", "".join(self._told)), details)
+        text = details.get("answer", "".join(self._told))
+        return answer_of(text, {**details, "conversation": self.conversation})
 
 
 def _no_constant(name: str) -> Any:

@@ -119,9 +119,13 @@ class ChatPgRag(BaseChatModel):
     """Answers the last message of a person from the documents of a pipeline, with citations.
 
     The message's `response_metadata` has `citations`, `supported`, `confidence`, `context`, `claims`, `usage`,
-    `trace_id`, `pipeline` and what else an `Answer` has. Earlier messages are not read: for questions that follow
-    others give `conversation`, the ID that `Client.conversation()` returns. The fields may also be given to a call, or
-    with `bind`.
+    `trace_id`, `pipeline` and what else an `Answer` has. What was asked and answered before is the history of the
+    question: it goes on with the conversation of the database in which just that was said, or begins one, so a question
+    may refer to those before it. So each question and its answer are kept in the database, also of a chain that asks
+    only one, until `rag_conversation_delete` deletes them. Other messages, such as instructions and calls of tools, are
+    not read. With `remember` false nothing is kept, and each question stands alone. With `conversation`, the ID that
+    `Client.conversation()` returns, the question goes on with that one, and earlier messages are not read. The fields
+    may also be given to a call, or with `bind`.
     """
 
     client: Client = Field(exclude=True)
@@ -133,15 +137,20 @@ class ChatPgRag(BaseChatModel):
     filter: dict[str, Any] | None = None
     llm: str | None = None
     conversation: UUID | str | None = None
+    remember: bool = True
     options: dict[str, Any] | None = None
 
     @property
     def _llm_type(self) -> str:
         return "pg_rag"
 
-    def _how(self, how: Mapping[str, Any]) -> AskOptions:
-        own = {name: getattr(self, name) for name in AskOptions.__annotations__}
-        return cast(AskOptions, {**own, **{name: it for name, it in how.items() if name in own}})
+    def _asked(self, messages: Sequence[BaseMessage], how: Mapping[str, Any]) -> tuple[str, AskOptions]:
+        question, history = _said(messages)
+        own = {name: getattr(self, name) for name in AskOptions.__annotations__ if name != "history"}
+        asked = {**own, **{name: it for name, it in how.items() if name in own}}
+        if how.get("remember", self.remember):
+            asked["history"] = history
+        return question, cast(AskOptions, asked)
 
     def _generate(
         self,
@@ -150,7 +159,8 @@ class ChatPgRag(BaseChatModel):
         run_manager: CallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> ChatResult:
-        return _result(self.client.ask(_question(messages), **self._how(kwargs)))
+        question, how = self._asked(messages, kwargs)
+        return _result(self.client.ask(question, **how))
 
     async def _agenerate(
         self,
@@ -159,9 +169,10 @@ class ChatPgRag(BaseChatModel):
         run_manager: AsyncCallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> ChatResult:
+        question, how = self._asked(messages, kwargs)
         if self.async_client is None:
-            return _result(await run_in_executor(None, self.client.ask, _question(messages), **self._how(kwargs)))
-        return _result(await self.async_client.ask(_question(messages), **self._how(kwargs)))
+            return _result(await run_in_executor(None, self.client.ask, question, **how))
+        return _result(await self.async_client.ask(question, **how))
 
     def _stream(
         self,
@@ -170,7 +181,8 @@ class ChatPgRag(BaseChatModel):
         run_manager: CallbackManagerForLLMRun | None = None,
         **kwargs: Any,
     ) -> Iterator[ChatGenerationChunk]:
-        with self.client.stream(_question(messages), **self._how(kwargs)) as stream:
+        question, how = self._asked(messages, kwargs)
+        with self.client.stream(question, **how) as stream:
             for text in stream:
                 piece = ChatGenerationChunk(message=AIMessageChunk(content=text))
                 if run_manager:
@@ -189,7 +201,8 @@ class ChatPgRag(BaseChatModel):
             async for piece in super()._astream(messages, stop, run_manager, **kwargs):
                 yield piece
             return
-        async with self.async_client.stream(_question(messages), **self._how(kwargs)) as stream:
+        question, how = self._asked(messages, kwargs)
+        async with self.async_client.stream(question, **how) as stream:
             async for text in stream:
                 piece = ChatGenerationChunk(message=AIMessageChunk(content=text))
                 if run_manager:
@@ -218,12 +231,23 @@ def _document(chunk: Chunk) -> Document:
     )
 
 
-def _question(messages: Sequence[BaseMessage]) -> str:
-    """Return what a person has said last."""
-    for message in reversed(messages):
+def _said(messages: Sequence[BaseMessage]) -> tuple[str, list[tuple[str, str | None]]]:
+    """Return what a person has said last, and the questions and answers before it, oldest first.
+
+    An answer without a text is None, as a refused answer as JSON is.
+    """
+    places = [place for place, message in enumerate(messages) if isinstance(message, HumanMessage)]
+    if not places:
+        raise ValueError("there is no message of a person among the messages")
+    history: list[tuple[str, str | None]] = []
+    asked: str | None = None
+    for message in messages[: places[-1]]:
         if isinstance(message, HumanMessage):
-            return str(message.text)
-    raise ValueError("there is no message of a person among the messages")
+            asked = str(message.text)
+        elif isinstance(message, AIMessage) and not message.tool_calls and asked is not None:
+            history.append((asked, str(message.text) or None))
+            asked = None
+    return str(messages[places[-1]].text), history
 
 
 def _metadata(answer: Answer) -> dict[str, Any]:
