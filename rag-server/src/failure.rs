@@ -17,6 +17,8 @@ pub struct Failure {
     pub code: &'static str,
     /// A sentence for people, lower case.
     pub message: String,
+    /// The member of the request that is wrong, where it is one.
+    pub param: Option<&'static str>,
     /// What can be done.
     pub hint: Option<Box<str>>,
     /// More about it, from PostgreSQL.
@@ -34,6 +36,7 @@ impl Failure {
             status,
             code,
             message: message.into(),
+            param: None,
             hint: None,
             detail: None,
             sqlstate: None,
@@ -63,6 +66,17 @@ impl Failure {
         Self { hint: Some(hint.into()), ..self }
     }
 
+    /// The error with the member of the request that it is about.
+    pub fn param(self, param: &'static str) -> Self {
+        Self { param: Some(param), ..self }
+    }
+
+    /// Whether clients of OpenAI's API would repeat the request by themselves, though that is of no use: a provider was
+    /// asked several times already, an answer would take as long again, and a budget lasts until its period is over.
+    fn is_repeated_in_vain(&self) -> bool {
+        self.retry_after.is_none() && (self.status.as_u16() == 429 || self.status.is_server_error())
+    }
+
     /// Whether the session in which it happened is over: somebody or a timeout ended it, or the server goes down.
     pub fn ends_session(&self) -> bool {
         let ends = |state: &str| state.starts_with("57P") || matches!(state, "25P03" | "25P04");
@@ -81,7 +95,7 @@ impl Failure {
         json!({"error": {
             "message": self.message,
             "type": kind,
-            "param": null,
+            "param": self.param,
             "code": self.code,
             "sqlstate": self.sqlstate,
             "hint": self.hint,
@@ -106,6 +120,10 @@ impl Failure {
 impl IntoResponse for Failure {
     fn into_response(self) -> Response {
         let mut response = (self.status, Json(self.body())).into_response();
+        if self.is_repeated_in_vain() {
+            // No standard, but OpenAI's own clients go by it.
+            response.headers_mut().insert("x-should-retry", HeaderValue::from_static("false"));
+        }
         if let Some(seconds) = self.retry_after {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
@@ -130,22 +148,34 @@ impl From<tokio_postgres::Error> for Failure {
     }
 }
 
+/// How a message begins by which pg_rag says that the budget of a role is spent. Limits of settings and of a single
+/// question have the same SQLSTATE.
+const BUDGET: &str = "the budget of role ";
+
 fn from_postgres(said: &DbError) -> Failure {
-    let sqlstate = said.code().code();
-    let (status, code) = status_of(sqlstate);
-    let repeat =
-        (status == StatusCode::SERVICE_UNAVAILABLE).then_some("the request can be repeated");
+    let failure = of_sqlstate(said.code().code(), said.message());
     Failure {
-        hint: said.hint().or(repeat).map(Box::from),
+        hint: said.hint().map(Box::from).or(failure.hint),
         detail: said.detail().map(Box::from),
-        sqlstate: Some(sqlstate.into()),
-        retry_after: matches!(status.as_u16(), 429 | 503).then_some(5),
-        ..Failure::new(status, code, said.message())
+        ..failure
     }
 }
 
-/// The status and the word for an SQLSTATE.
-fn status_of(sqlstate: &str) -> (StatusCode, &'static str) {
+/// An error of PostgreSQL's that has no hint of its own.
+fn of_sqlstate(sqlstate: &str, message: &str) -> Failure {
+    let (status, code) = status_of(sqlstate, message);
+    // Whoever holds a lock may let go of it in a moment.
+    let passes = status == StatusCode::SERVICE_UNAVAILABLE || sqlstate == "55P03";
+    Failure {
+        hint: passes.then(|| "the request can be repeated".into()),
+        sqlstate: Some(sqlstate.into()),
+        retry_after: passes.then_some(5),
+        ..Failure::new(status, code, message)
+    }
+}
+
+/// The status and the word for an SQLSTATE with its message.
+fn status_of(sqlstate: &str, message: &str) -> (StatusCode, &'static str) {
     let by_class = match sqlstate.get(..2).unwrap_or_default() {
         "22" | "54" => Some((StatusCode::BAD_REQUEST, "invalid_request")),
         "28" => Some((StatusCode::SERVICE_UNAVAILABLE, "database_unavailable")),
@@ -163,7 +193,11 @@ fn status_of(sqlstate: &str) -> (StatusCode, &'static str) {
         "42P08" | "0A000" | "42809" | "42601" | "42703" | "42P01" | "42883" | "55000" => {
             (StatusCode::BAD_REQUEST, "invalid_request")
         }
-        "53400" => (StatusCode::TOO_MANY_REQUESTS, "budget_spent"),
+        // The word by which clients of OpenAI's API know that waiting a moment does not help.
+        "53400" if message.starts_with(BUDGET) => {
+            (StatusCode::TOO_MANY_REQUESTS, "insufficient_quota")
+        }
+        "53400" => (StatusCode::BAD_REQUEST, "limit_exceeded"),
         // Of a statement, of waiting for a lock, and of a transaction that did nothing or was too long.
         "57014" | "55P03" | "25P03" | "25P04" => (StatusCode::GATEWAY_TIMEOUT, "timeout"),
         "40001" | "40P01" => (StatusCode::SERVICE_UNAVAILABLE, "database_unavailable"),
@@ -189,13 +223,13 @@ mod tests {
     #[test]
     fn an_sqlstate_is_a_status() {
         let check = |sqlstate: &str, status: u16| {
-            assert_eq!(status_of(sqlstate).0.as_u16(), status, "{sqlstate}");
+            assert_eq!(of_sqlstate(sqlstate, "it failed").status.as_u16(), status, "{sqlstate}");
         };
         check("22023", 400);
         check("42P08", 400);
         check("42501", 403);
         check("42704", 404);
-        check("53400", 429);
+        check("53400", 400);
         check("53000", 503);
         check("57P01", 503);
         check("57P05", 503);
@@ -232,6 +266,8 @@ mod tests {
                 .hint("look at rag.pipeline")
         };
         let body = failure.body();
+        assert_eq!(body["error"]["param"], Value::Null);
+        assert_eq!(Failure::request("no").param("n").body()["error"]["param"], "n");
         assert_eq!(body["error"]["type"], "invalid_request_error");
         assert_eq!(body["error"]["code"], "not_found");
         assert_eq!(body["error"]["sqlstate"], "42704");
@@ -247,5 +283,47 @@ mod tests {
         let response = Failure::unavailable("the database cannot be reached").into_response();
         assert_eq!(response.status(), 503);
         assert_eq!(response.headers()[header::RETRY_AFTER], "1");
+    }
+
+    #[test]
+    fn what_is_repeated_in_vain_says_so() {
+        let check = |failure: Failure, expected: Option<&str>| {
+            let response = failure.clone().into_response();
+            let said =
+                response.headers().get("x-should-retry").map(|value| value.to_str().unwrap());
+            assert_eq!(said, expected, "{failure:?}");
+        };
+        for sqlstate in ["38000", "39000", "57014", "25P03", "25P04", "XX000"] {
+            check(of_sqlstate(sqlstate, "it failed"), Some("false"));
+        }
+        check(of_sqlstate("53400", SPENT), Some("false"));
+        check(Failure::unavailable("gone"), None);
+        check(Failure { retry_after: Some(3), ..of_sqlstate("53400", SPENT) }, None);
+        check(Failure::request("no"), None);
+        check(Failure::defect(), Some("false"));
+    }
+
+    /// What pg_rag says of a call beyond a budget.
+    const SPENT: &str = "the budget of role \"ann\" for this day does not allow the call";
+
+    #[test]
+    fn what_passes_by_itself_stays_repeatable_and_says_when() {
+        for sqlstate in ["40001", "40P01", "57P01", "57P03", "53300", "08006", "55P03"] {
+            let response = of_sqlstate(sqlstate, "it failed").into_response();
+            let header = |name: &str| response.headers().get(name).map(|it| it.to_str().unwrap());
+            assert_eq!((header("x-should-retry"), header("retry-after")), (None, Some("5")));
+        }
+    }
+
+    #[test]
+    fn a_spent_budget_is_told_apart_from_other_limits() {
+        let check = |message: &str, status: u16, code: &str| {
+            let failure = of_sqlstate("53400", message);
+            assert_eq!((failure.status.as_u16(), failure.code), (status, code), "{message}");
+            assert_eq!(failure.retry_after, None, "{message}");
+        };
+        check(SPENT, 429, "insufficient_quota");
+        check("temporary file size exceeds temp_file_limit (1024kB)", 400, "limit_exceeded");
+        check("the budget is spent after 3 attempts, and no query has run", 400, "limit_exceeded");
     }
 }

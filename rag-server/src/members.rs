@@ -1,5 +1,5 @@
-//! Members of requests that are read in another way than serde does by itself: null says nothing, and what the database reads
-//! stays as it was written.
+//! Members of requests that are read in another way than serde does by itself: null says nothing, and what the database
+//! reads stays as it was written.
 
 use std::collections::BTreeMap;
 
@@ -19,6 +19,14 @@ pub type Members = BTreeMap<String, Box<RawValue>>;
 pub struct Options(Members);
 
 impl Options {
+    /// Whether the group `answer` says something of this name other than null.
+    pub fn says_of_answer(&self, name: &str) -> bool {
+        let Some(group) = self.0.get("answer") else { return false };
+        let group = serde_json::from_str::<Option<Members>>(group.get());
+        let group = group.ok().flatten().unwrap_or_default();
+        group.get(name).is_some_and(|value| value.get() != "null")
+    }
+
     /// Changes the group `answer`, unless it is something else than an object, which the database says.
     pub fn change_answer(&mut self, change: impl FnOnce(&mut Members)) {
         let written = self.0.get("answer").map_or("null", |group| group.get());
@@ -71,6 +79,17 @@ mod tests {
                 r#"{{"answer":{{"schema":{{"maximum": 1.00}},"top_p":0.5}},"retrieve":{filter}}}"#
             ),
         );
+    }
+
+    #[test]
+    fn what_is_said_of_the_answer_is_no_null() {
+        let says = |text: &str| options(text).says_of_answer("schema");
+        assert!(says(r#"{"answer": {"schema": {"type": "object"}}}"#));
+        assert!(says(r#"{"answer": {"schema": "null"}}"#));
+        for text in ["{}", r#"{"answer": null}"#, r#"{"answer": "schema"}"#] {
+            assert!(!says(text), "{text}");
+        }
+        assert!(!says(r#"{"answer": {"schema": null, "top_p": 1}, "schema": {}}"#));
     }
 
     #[test]

@@ -134,8 +134,9 @@ fn text(headers: &HeaderMap, name: header::HeaderName) -> Option<&str> {
 
 /// The path as a label that lives as long as the program.
 fn route(path: &str) -> &'static str {
-    const ROUTES: [&str; 9] = [
+    const ROUTES: [&str; 10] = [
         "/v1/models",
+        "/v1/models/{model}",
         "/v1/chat/completions",
         "/v1/embeddings",
         "/ask",

@@ -1,7 +1,6 @@
 //! `/v1/chat/completions`: a pipeline as a model.
 
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
@@ -12,12 +11,14 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
+use super::completion::{Chunks, Completion};
 use super::request::JsonBody;
+use super::tools::{self, Function};
 use super::{Caller, InFlight, Server};
 use crate::failure::Failure;
 use crate::members::{AsWritten, Options, or_default, write};
-use crate::question::{self, History, Piece, Question};
-use crate::sse::{self, Frames};
+use crate::question::{self, History, Question};
+use crate::sse;
 
 /// The members of a request that are read. Others are left alone, as clients send many.
 #[derive(Default, Deserialize)]
@@ -35,8 +36,10 @@ pub struct Request {
     frequency_penalty: Option<f64>,
     presence_penalty: Option<f64>,
     n: Option<i64>,
-    tools: Option<Vec<IgnoredAny>>,
-    tool_choice: Option<Value>,
+    #[serde(default, deserialize_with = "or_default")]
+    tools: Vec<Box<RawValue>>,
+    #[serde(default)]
+    tool_choice: Value,
     // What tools were called before.
     functions: Option<Vec<IgnoredAny>>,
     function_call: Option<Value>,
@@ -55,8 +58,11 @@ pub struct Request {
 struct Message {
     role: String,
     content: Option<Content>,
+    /// What is said in the place of the content.
+    refusal: Option<String>,
     #[serde(default, deserialize_with = "or_default")]
-    tool_calls: Vec<IgnoredAny>,
+    tool_calls: Vec<Box<RawValue>>,
+    function_call: Option<IgnoredAny>,
 }
 
 /// A text, or parts of which some are texts.
@@ -72,6 +78,7 @@ struct Part {
     #[serde(rename = "type")]
     kind: Option<String>,
     text: Option<String>,
+    refusal: Option<String>,
 }
 
 #[derive(Default, Deserialize)]
@@ -97,11 +104,20 @@ impl Message {
         match &self.content {
             Some(Content::Text(text)) => text.clone(),
             Some(Content::Parts(parts)) => {
-                let texts: Vec<_> = parts.iter().filter_map(|part| part.text.as_deref()).collect();
-                texts.join("\n")
+                let said = |part: &Part| part.text.clone().or_else(|| part.refusal.clone());
+                parts.iter().filter_map(said).collect::<Vec<_>>().join("\n")
             }
-            None => String::new(),
+            None => self.refusal.clone().unwrap_or_default(),
         }
+    }
+
+    /// Whether it says how to answer, and nothing of what is talked about.
+    fn is_instruction(&self) -> bool {
+        matches!(self.role.as_str(), "system" | "developer")
+    }
+
+    fn calls_tools(&self) -> bool {
+        !self.tool_calls.is_empty() || self.function_call.is_some()
     }
 
     /// The type of a part that is no text.
@@ -120,26 +136,34 @@ impl ResponseFormat {
             (Some("text"), _) | (None, None) => Ok(None),
             (Some("json_object"), _) => Ok(Some(write(&json!({"type": "object"})))),
             (Some("json_schema") | None, Some(schema)) => Ok(Some(schema)),
-            (Some("json_schema"), None) => Err(Failure::request("response_format has no schema")),
+            (Some("json_schema"), None) => {
+                Err(Failure::request("response_format has no schema").param("response_format"))
+            }
             (Some(other), _) => Err(Failure::request(format!(
                 "response_format must be of the type text, json_object or json_schema, not {other:?}"
-            ))),
+            ))
+            .param("response_format")),
         }
     }
 }
 
 impl Request {
-    /// The last message as a question, and those before it as its history.
+    /// The last message as a question, and those before it as its history. Instructions behind it are left out, as they
+    /// are elsewhere.
     fn question(self) -> Result<(Question, Vec<(String, String)>), Failure> {
         self.check()?;
-        let last = self.messages.last().filter(|message| message.role == "user");
-        let last = last.ok_or_else(|| Failure::request("the last message must be of the user"))?;
-        if let Some(kind) = last.other_than_text() {
+        let last = self.messages.iter().rposition(|message| !message.is_instruction());
+        let last = last.filter(|place| self.messages[*place].role == "user").ok_or_else(|| {
+            Failure::request("the last message must be of the user").param("messages")
+        })?;
+        let asked = &self.messages[last];
+        if let Some(kind) = asked.other_than_text() {
             let message = format!("the last message has a part of the type {kind:?}");
-            return Err(Failure::request(message).hint("only parts of the type \"text\" are read"));
+            let refused = Failure::request(message).param("messages");
+            return Err(refused.hint("only parts of the type \"text\" are read"));
         }
-        let text = last.text();
-        let turns = turns(&self.messages[..self.messages.len() - 1]);
+        let text = asked.text();
+        let turns = turns(&self.messages[..last]);
         let options = self.all_options()?;
         let Self { model, strategy, k, mode, filter, llm, conversation, .. } = self;
         let question = Question {
@@ -160,33 +184,46 @@ impl Request {
     /// Refuses what a client would wait for in vain.
     fn check(&self) -> Result<(), Failure> {
         if let Some(n) = self.n.filter(|n| *n != 1) {
-            return Err(Failure::request(format!("n must be 1, not {n}")));
+            return Err(Failure::request(format!("n must be 1, not {n}")).param("n"));
         }
-        // Whoever offers tools lets the model answer without them, unless a choice says that one must be called.
-        let must_call = |tools: &Option<Vec<IgnoredAny>>, choice: &Option<Value>| {
-            tools.as_ref().is_some_and(|tools| !tools.is_empty())
-                && choice.as_ref().is_some_and(|it| !it.is_null() && it != "auto" && it != "none")
-        };
-        if must_call(&self.tools, &self.tool_choice)
-            || must_call(&self.functions, &self.function_call)
-        {
-            let refused = Failure::request("tools are not called");
-            let hint = "leave out tool_choice; the strategy agent calls functions of the database";
-            return Err(refused.hint(hint));
+        // Whoever offers functions lets the model answer without them, unless a choice says that one must be called.
+        let is_offered = self.functions.as_ref().is_some_and(|functions| !functions.is_empty());
+        let choice = self.function_call.as_ref();
+        if is_offered && choice.is_some_and(|it| !it.is_null() && it != "auto" && it != "none") {
+            let refused = Failure::request("functions are not called").param("function_call");
+            return Err(refused.hint("offer the function in tools, and name it in tool_choice"));
         }
         Ok(())
     }
 
-    /// The options, with OpenAI's parameters among them that pg_rag has too, where the options do not say them.
+    /// The function of which the answer is to be the arguments.
+    fn called(&self) -> Result<Option<Function>, Failure> {
+        tools::wanted(&self.tools, &self.tool_choice)
+    }
+
+    /// The options, with OpenAI's parameters among them that pg_rag has too, where the options do not say them. The
+    /// schema of a function that must be called goes before a `response_format`, and with one of the options it is
+    /// refused.
     fn all_options(&self) -> Result<Options, Failure> {
-        let schema = self.response_format.as_ref().map(ResponseFormat::schema).transpose()?;
+        let form = self.response_format.as_ref().map(ResponseFormat::schema).transpose()?;
+        let called = self.called()?;
+        if called.is_some() && self.options.says_of_answer("schema") {
+            let message =
+                "the option answer.schema and a function that must be called exclude each other";
+            let refused = Failure::request(message).param("options");
+            return Err(refused.hint("the parameters of the function are a schema"));
+        }
+        // A penalty of 0 is none, and many clients send it, but not every provider knows the word.
+        let penalty = |penalty: Option<f64>| penalty.filter(|it| it.abs() > 0.0);
+        let (frequency, presence) =
+            (penalty(self.frequency_penalty), penalty(self.presence_penalty));
         let said = [
             ("temperature", self.temperature.as_ref().map(write)),
             ("top_p", self.top_p.filter(|p| *p > 0.0).as_ref().map(write)),
             ("max_tokens", self.max_completion_tokens.or(self.max_tokens).as_ref().map(write)),
-            ("frequency_penalty", self.frequency_penalty.as_ref().map(write)),
-            ("presence_penalty", self.presence_penalty.as_ref().map(write)),
-            ("schema", schema.flatten()),
+            ("frequency_penalty", frequency.as_ref().map(write)),
+            ("presence_penalty", presence.as_ref().map(write)),
+            ("schema", form.flatten()),
         ];
         let mut options = self.options.clone();
         for (name, value) in said {
@@ -195,23 +232,37 @@ impl Request {
                 answer.entry(name.to_owned()).or_insert(value);
             });
         }
+        if let Some(function) = called {
+            options.change_answer(|answer| {
+                answer.insert("schema".to_owned(), function.schema());
+            });
+        }
         Ok(options)
     }
 }
 
 /// Questions with their answers. Messages of others than user and assistant are left out: in which words a language
-/// model is asked is a matter of the database's templates. So are calls of tools, by which another server came to its answer.
+/// model is asked is a matter of the database's templates. The database has kept the arguments of a function that had
+/// to be called as the answer; but a text that follows a call is the answer of another server, which it has made of what
+/// a tool has found.
 fn turns(messages: &[Message]) -> Vec<(String, String)> {
     let mut turns = Vec::new();
-    let mut asked: Option<String> = None;
+    let (mut asked, mut called): (Option<String>, Option<String>) = (None, None);
     for message in messages {
         match message.role.as_str() {
-            "user" => asked = Some(message.text()),
-            "assistant" if !message.tool_calls.is_empty() => {}
-            "assistant" => turns.extend(asked.take().map(|asked| (asked, message.text()))),
+            "user" => {
+                turns.extend(asked.take().zip(called.take()));
+                asked = Some(message.text());
+            }
+            "assistant" if message.calls_tools() => called = tools::arguments(&message.tool_calls),
+            "assistant" => {
+                called = None;
+                turns.extend(asked.take().map(|asked| (asked, message.text())));
+            }
             _ => {}
         }
     }
+    turns.extend(asked.zip(called));
     turns
 }
 
@@ -224,125 +275,17 @@ pub async fn complete(
     let in_flight = InFlight::new(&server);
     let is_told = request.stream;
     let with_usage = request.stream_options.as_ref().is_some_and(|options| options.include_usage);
-    let completion = Completion::new(&request.model);
+    let called = request.called()?.map(|function| function.name);
+    let completion = Completion::new(&request.model, called);
     let (question, turns) = request.question()?;
     let history = if server.conversations { History::Said(turns) } else { History::Unkept };
     if is_told {
         let pieces = question::tell(&caller.database, question, history).await?;
-        return sse::response(pieces, Chunks { completion, with_usage }, in_flight).await;
+        return sse::response(pieces, Chunks::new(completion, with_usage), in_flight).await;
     }
     let mut lease = caller.database.lease().await?;
     let details = question::answer(&mut lease, question, &history).await?;
     Ok(Json(completion.whole(details)).into_response())
-}
-
-/// What is the same in all objects of a response.
-struct Completion {
-    id: String,
-    created: u64,
-    model: String,
-}
-
-impl Completion {
-    fn new(model: &str) -> Self {
-        let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-        // Nothing looks an answer up by this; it tells those of one client apart.
-        let id = format!("chatcmpl-{:x}", since_1970.as_nanos());
-        Self { id, created: since_1970.as_secs(), model: model.to_owned() }
-    }
-
-    fn object(&self, kind: &str, choice: Value) -> Value {
-        json!({
-            "id": self.id,
-            "object": kind,
-            "created": self.created,
-            "model": self.model,
-            "choices": [choice],
-        })
-    }
-
-    /// A response at once.
-    fn whole(&self, mut details: Value) -> Value {
-        let answer = details.as_object_mut().and_then(|details| details.remove("answer"));
-        let message = json!({"role": "assistant", "content": answer, "refusal": null});
-        let finish = finish_reason(&details);
-        let choice =
-            json!({"index": 0, "message": message, "finish_reason": finish, "logprobs": null});
-        let mut object = self.object("chat.completion", choice);
-        object["usage"] = usage(&details);
-        object["citations"] = details["citations"].take();
-        object["rag"] = details;
-        object
-    }
-
-    fn chunk(&self, delta: Value, finish: Option<&str>) -> Value {
-        let choice = json!({"index": 0, "delta": delta, "finish_reason": finish, "logprobs": null});
-        self.object("chat.completion.chunk", choice)
-    }
-}
-
-/// `length` where the language model had to stop, else `stop`.
-fn finish_reason(details: &Value) -> &'static str {
-    match details["usage"]["finish_reason"].as_str() {
-        Some("length" | "max_tokens") => "length",
-        _ => "stop",
-    }
-}
-
-fn usage(details: &Value) -> Value {
-    let tokens = |name: &str| details["usage"][name].as_u64().unwrap_or_default();
-    let (prompt, completion) = (tokens("prompt_tokens"), tokens("completion_tokens"));
-    let mut usage = json!({"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion});
-    if let Some(cached) = details["usage"]["cached_tokens"].as_u64() {
-        usage["prompt_tokens_details"] = json!({"cached_tokens": cached});
-    }
-    usage
-}
-
-/// A response in pieces.
-struct Chunks {
-    completion: Completion,
-    with_usage: bool,
-}
-
-impl Chunks {
-    /// The last chunk, what clients wait for behind it, and in between the usage where it was wanted.
-    fn last(&self, mut details: Value) -> String {
-        let mut last = self.completion.chunk(json!({}), Some(finish_reason(&details)));
-        let used = usage(&details);
-        last["citations"] = details["citations"].take();
-        last["rag"] = details;
-        let mut text = sse::frame(None, &last.to_string());
-        if self.with_usage {
-            let mut only_usage = self.completion.chunk(json!({}), None);
-            only_usage["choices"] = json!([]);
-            only_usage["usage"] = used;
-            text.push_str(&sse::frame(None, &only_usage.to_string()));
-        }
-        text + &sse::frame(None, "[DONE]")
-    }
-}
-
-impl Frames for Chunks {
-    fn begin(&mut self) -> String {
-        let role = self.completion.chunk(json!({"role": "assistant", "content": ""}), None);
-        sse::frame(None, &role.to_string())
-    }
-
-    fn frames(&mut self, piece: Result<Piece, Failure>) -> String {
-        match piece {
-            // There is no word for it in OpenAI's API. A comment keeps the connection awake.
-            Ok(Piece::Step(_)) => ": step\n\n".to_owned(),
-            Ok(Piece::Text(text)) => {
-                let chunk = self.completion.chunk(json!({"content": text}), None);
-                sse::frame(None, &chunk.to_string())
-            }
-            Ok(Piece::Details(details)) => self.last(details),
-            Err(failure) => {
-                sse::frame(None, &failure.body().to_string()) + &sse::frame(None, "[DONE]")
-            }
-        }
-    }
 }
 
 #[cfg(test)]

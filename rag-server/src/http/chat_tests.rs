@@ -36,12 +36,81 @@ fn instructions_and_calls_of_tools_are_no_turns() {
             {"role": "tool", "tool_call_id": "c1", "content": "42"},
             {"role": "assistant", "content": "It is 42.", "tool_calls": null, "refusal": null},
             {"role": "system", "content": "Be brief."},
+            {"role": "user", "content": "Is it?"},
+            {"role": "assistant", "content": null, "function_call": {"name": "f", "arguments": "{}"}},
+            {"role": "function", "name": "f", "content": "true"},
+            {"role": "assistant", "content": "It is."},
             {"role": "user", "content": "Why?"},
         ],
     }));
     let (question, turns) = request.question().unwrap();
     assert_eq!(question.question, "Why?");
-    assert_eq!(turns, [("What is it?".to_owned(), "It is 42.".to_owned())]);
+    let turn = |asked: &str, answered: &str| (asked.to_owned(), answered.to_owned());
+    assert_eq!(turns, [turn("What is it?", "It is 42."), turn("Is it?", "It is.")]);
+}
+
+/// The turns of a conversation in which messages stand between the questions `Which day?` and `Why?`.
+fn turns_with(between: Value) -> Vec<(String, String)> {
+    let mut messages = vec![json!({"role": "user", "content": "Which day?"})];
+    messages.extend(between.as_array().unwrap().iter().cloned());
+    messages.push(json!({"role": "user", "content": "Why?"}));
+    request(json!({"model": "docs", "messages": messages})).question().unwrap().1
+}
+
+#[test]
+fn a_forced_call_is_answered_by_its_arguments() {
+    let check = |between: Value, answer: Option<&str>| {
+        let expected = answer.map(|answer| ("Which day?".to_owned(), answer.to_owned()));
+        assert_eq!(turns_with(between.clone()), Vec::from_iter(expected), "{between}");
+    };
+    let arguments = "{\"day\": 1}";
+    let one =
+        json!({"id": "c1", "type": "function", "function": {"name": "f", "arguments": arguments}});
+    let call = json!({"role": "assistant", "content": null, "tool_calls": [one]});
+    let result = json!({"role": "tool", "tool_call_id": "c1", "content": "noted"});
+    let said = json!({"role": "assistant", "content": "On day 1."});
+    check(json!([call]), Some(arguments));
+    check(json!([call, result]), Some(arguments));
+    check(json!([call, result, said]), Some("On day 1."));
+    check(json!([said, call]), Some("On day 1."));
+    let several = json!({"role": "assistant", "content": null, "tool_calls": [one, one]});
+    check(json!([several]), None);
+    let broken = json!({"role": "assistant", "content": null, "tool_calls": [null]});
+    check(json!([broken]), None);
+    let month = json!({"role": "user", "content": "Which month?"});
+    let of_month = [("Which month?".to_owned(), arguments.to_owned())];
+    assert_eq!(turns_with(json!([month, call])), of_month, "not of a question before it");
+}
+
+#[test]
+fn instructions_behind_a_question_do_not_hide_it() {
+    let of = |role: &str| {
+        request(json!({"model": "docs", "messages": [
+            {"role": "user", "content": "Why?"}, {"role": role, "content": "Be brief."},
+        ]}))
+        .question()
+    };
+    for role in ["system", "developer"] {
+        assert_eq!(of(role).unwrap().0.question, "Why?", "{role}");
+    }
+    for role in ["assistant", "tool"] {
+        assert_eq!(of(role).unwrap_err().param, Some("messages"), "{role}");
+    }
+}
+
+#[test]
+fn a_refusal_is_what_was_answered() {
+    let refused = |message: Value| {
+        let asked = json!({"role": "user", "content": "Who?"});
+        let next = json!({"role": "user", "content": "Why?"});
+        let request = request(json!({"model": "docs", "messages": [asked, message, next]}));
+        request.question().unwrap().1
+    };
+    let expected = [("Who?".to_owned(), "Nobody knows.".to_owned())];
+    let alone = json!({"role": "assistant", "content": null, "refusal": "Nobody knows."});
+    assert_eq!(refused(alone), expected);
+    let part = json!([{"type": "refusal", "refusal": "Nobody knows."}]);
+    assert_eq!(refused(json!({"role": "assistant", "content": part})), expected);
 }
 
 #[test]
@@ -60,7 +129,7 @@ fn what_is_no_text_is_not_passed_over_in_a_question() {
     assert_eq!(refused.status, 400);
     let (question, turns) = of(json!([text, {"text": "Tell me."}])).unwrap();
     assert_eq!(question.question, "What is this?\nTell me.");
-    assert_eq!(turns, [("What is this?".to_owned(), String::new())]);
+    assert_eq!(turns, [("What is this?".to_owned(), "No.".to_owned())]);
 }
 
 #[test]
@@ -134,14 +203,14 @@ fn what_cannot_be_done_is_refused() {
     check("tool_choice", json!(null), "");
     check("tool_choice", json!("auto"), "");
     check("tool_choice", json!("none"), "");
-    check("tool_choice", json!("required"), "tools");
-    check("tool_choice", json!({"type": "function", "function": {"name": "f"}}), "tools");
+    check("tool_choice", json!("required"), "tool_choice");
+    check("tool_choice", json!({"type": "function", "function": {"name": "f"}}), "tool_choice");
     check("functions", json!([{"name": "f"}]), "");
     check("stop", json!(["\n"]), "");
 }
 
 #[test]
-fn a_function_that_must_be_called_is_a_tool_that_must_be() {
+fn a_function_of_the_old_kind_that_must_be_called_is_refused() {
     let check = |call: Value, may_answer: bool| {
         let request = request(json!({
             "model": "docs", "messages": [{"role": "user", "content": "a"}],
@@ -155,61 +224,69 @@ fn a_function_that_must_be_called_is_a_tool_that_must_be() {
 }
 
 #[test]
+fn the_arguments_of_a_function_that_must_be_called_are_an_answer_with_its_schema() {
+    let parameters = json!({"type": "object", "properties": {"day": {"type": "integer"}}});
+    let function = json!({"name": "f", "parameters": parameters});
+    let of = |choice: Value| {
+        let request = request(json!({
+            "model": "docs", "messages": [{"role": "user", "content": "a"}],
+            "tools": [{"type": "function", "function": function}], "tool_choice": choice,
+            "response_format": {"type": "json_object"},
+        }));
+        let called = request.called().unwrap().map(|function| function.name);
+        let (question, _) = request.question().unwrap();
+        (called, serde_json::to_value(&question.options).unwrap()["answer"]["schema"].take())
+    };
+    assert_eq!(of(json!("required")), (Some("f".to_owned()), parameters));
+    assert_eq!(of(json!("auto")), (None, json!({"type": "object"})));
+}
+
+#[test]
+fn a_function_that_must_be_called_goes_with_no_schema_of_the_options() {
+    let of = |schema: Value, choice: &str| {
+        let function = json!({"name": "f", "parameters": {"type": "object", "minProperties": 1}});
+        let request = request(json!({
+            "model": "docs", "messages": [], "tools": [{"type": "function", "function": function}],
+            "tool_choice": choice, "options": {"answer": {"schema": schema}},
+        }));
+        request
+            .all_options()
+            .map(|options| serde_json::to_value(&options).unwrap()["answer"]["schema"].take())
+    };
+    let object = json!({"type": "object"});
+    let refused = of(object.clone(), "required").unwrap_err();
+    assert_eq!((refused.status.as_u16(), refused.param), (400, Some("options")));
+    assert_eq!(of(object.clone(), "auto").unwrap(), object);
+    assert_eq!(of(Value::Null, "required").unwrap()["minProperties"], 1);
+}
+
+#[test]
+fn tools_that_need_not_be_called_are_not_read() {
+    let mut body = json!({"model": "docs", "messages": [{"role": "user", "content": "a"}],
+        "tools": [null, {"function": "f"}, {"function": {"name": null}}]});
+    for choice in [json!(null), json!("auto"), json!("none")] {
+        body["tool_choice"] = choice;
+        assert!(request(body.clone()).question().is_ok(), "{body}");
+    }
+    body["tool_choice"] = json!("required");
+    assert_eq!(request(body).question().unwrap_err().param, Some("tools"));
+}
+
+#[test]
+fn a_penalty_of_nothing_is_none() {
+    let of = |frequency: f64, presence: f64| {
+        let request = request(json!({"model": "docs", "messages": [],
+            "frequency_penalty": frequency, "presence_penalty": presence}));
+        serde_json::to_value(request.all_options().unwrap()).unwrap()
+    };
+    assert_eq!(of(0.0, -0.0), json!({}));
+    assert_eq!(of(0.0, -0.5), json!({"answer": {"presence_penalty": -0.5}}));
+    assert_eq!(of(1.0, 0.0), json!({"answer": {"frequency_penalty": 1.0}}));
+}
+
+#[test]
 fn a_content_of_another_type_is_named() {
     let body = json!({"model": "docs", "messages": [{"role": "user", "content": 5}]});
     let error = serde_json::from_value::<Request>(body).err().unwrap().to_string();
     assert!(error.contains("content of a message must be a text or an array of parts"), "{error}");
-}
-
-#[test]
-fn cached_tokens_are_told_as_openai_does() {
-    let used = usage(
-        &json!({"usage": {"prompt_tokens": 70, "cached_tokens": 64, "completion_tokens": 2}}),
-    );
-    let expected = json!({
-        "prompt_tokens": 70, "completion_tokens": 2, "total_tokens": 72,
-        "prompt_tokens_details": {"cached_tokens": 64},
-    });
-    assert_eq!(used, expected);
-}
-
-#[test]
-fn a_whole_response_has_citations_and_figures() {
-    let details = json!({
-        "answer": "At nine. [1]", "citations": [{"marker": 1}], "supported": true,
-        "usage": {"prompt_tokens": 7, "completion_tokens": 2, "finish_reason": "length"},
-    });
-    let whole = Completion::new("docs").whole(details);
-    assert_eq!(whole["object"], "chat.completion");
-    assert_eq!(whole["choices"][0]["message"]["content"], "At nine. [1]");
-    assert_eq!(whole["choices"][0]["finish_reason"], "length");
-    assert_eq!(whole["usage"]["total_tokens"], 9);
-    assert_eq!(whole["usage"].get("prompt_tokens_details"), None);
-    assert_eq!(whole["citations"][0]["marker"], 1);
-    assert_eq!(whole["rag"]["supported"], true);
-}
-
-#[test]
-fn a_told_response_ends_with_done() {
-    let mut chunks = Chunks { completion: Completion::new("docs"), with_usage: true };
-    let data = |frames: &str| -> Vec<String> {
-        let lines = frames.lines().filter_map(|line| line.strip_prefix("data: "));
-        lines.map(str::to_owned).collect()
-    };
-    let read = |text: &str| serde_json::from_str::<Value>(text).unwrap();
-    let begin = data(&chunks.begin());
-    assert_eq!(read(&begin[0])["choices"][0]["delta"]["role"], "assistant");
-    let step = chunks.frames(Ok(Piece::Step(json!({"do": "search"}))));
-    assert_eq!(data(&step), [] as [&str; 0], "a comment: {step}");
-    let piece = data(&chunks.frames(Ok(Piece::Text("At\nnine.".to_owned()))));
-    assert_eq!(read(&piece[0])["choices"][0]["delta"]["content"], "At\nnine.");
-    let last =
-        data(&chunks.frames(Ok(Piece::Details(json!({"citations": [], "supported": false})))));
-    assert_eq!(last.len(), 3);
-    assert_eq!(read(&last[0])["choices"][0]["finish_reason"], "stop");
-    assert_eq!(read(&last[0])["rag"]["supported"], false);
-    assert_eq!(read(&last[1])["choices"], json!([]));
-    assert_eq!(last[2], "[DONE]");
-    let broken = data(&chunks.frames(Err(Failure::request("no"))));
-    assert_eq!(read(&broken[0])["error"]["message"], "no");
 }

@@ -57,20 +57,22 @@ fn texts(input: Value) -> Result<Vec<String>, Failure> {
         Value::Array(texts) => {
             let text = |value: Value| match value {
                 Value::String(text) => Ok(text),
-                _ => Err(Failure::request(
-                    "input must be a text or an array of texts, not of tokens",
-                )
-                .hint("have the client send texts; LangChain: check_embedding_ctx_length=False")),
+                _ => Err(refused("input must be a text or an array of texts, not of tokens").hint(
+                    "have the client send texts; LangChain: check_embedding_ctx_length=False",
+                )),
             };
             texts.into_iter().map(text).collect::<Result<_, _>>()?
         }
-        _ => return Err(Failure::request("input must be a text or an array of texts")),
+        _ => return Err(refused("input must be a text or an array of texts")),
     };
     if texts.is_empty() || texts.len() > MOST {
-        let message = format!("input must have 1 to {MOST} texts, not {}", texts.len());
-        return Err(Failure::request(message));
+        return Err(refused(format!("input must have 1 to {MOST} texts, not {}", texts.len())));
     }
     Ok(texts)
+}
+
+fn refused(message: impl Into<String>) -> Failure {
+    Failure::request(message).param("input")
 }
 
 /// How texts become vectors.
@@ -112,7 +114,8 @@ fn check_dimensions(wanted: usize, dimension: i32) -> Result<(), Failure> {
         return Ok(());
     }
     let message = format!("dimensions must be {dimension}, as the model has, not {wanted}");
-    Err(Failure::request(message).hint("leave dimensions out, or name another model"))
+    let refused = Failure::request(message).param("dimensions");
+    Err(refused.hint("leave dimensions out, or name another model"))
 }
 
 /// Embeds texts.
@@ -156,8 +159,11 @@ mod tests {
     fn one_text_or_many() {
         assert_eq!(texts(json!("a")).unwrap(), ["a"]);
         assert_eq!(texts(json!(["a", "b"])).unwrap(), ["a", "b"]);
-        let tokens = texts(json!([[1, 2]])).unwrap_err();
-        assert!(tokens.hint.unwrap().contains("check_embedding_ctx_length"));
+        for tokens in [json!([1, 2]), json!([[1, 2]])] {
+            let tokens = texts(tokens).unwrap_err();
+            assert!(tokens.hint.unwrap().contains("check_embedding_ctx_length"));
+            assert_eq!((tokens.status.as_u16(), tokens.param), (400, Some("input")));
+        }
         assert!(texts(json!([])).unwrap_err().message.contains("not 0"));
         assert!(texts(json!(3)).is_err());
         let many: Vec<_> = (0..2049).map(|_| "a").collect();

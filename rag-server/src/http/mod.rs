@@ -1,17 +1,21 @@
 //! How do requests of HTTP reach the database?
 //!
 //! In: requests with a bearer token. Out: responses in the shapes of OpenAI's API, server-sent events, and the chat
-//! page. `admit.rs` says who it is and whether they may ask now; the other modules have a path each.
+//! page. `admit.rs` says who it is and whether they may ask now. `chat.rs` reads what is asked, `tools.rs` which
+//! function is to be called, and `completion.rs` writes the response; the other modules have a path each.
 
 mod admit;
 mod ask;
 mod chat;
+mod completion;
 mod embeddings;
 mod health;
 mod listen;
+mod models;
 mod page;
 mod request;
 mod slow_reader;
+mod tools;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -22,8 +26,7 @@ use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
-use axum::{Extension, Json, Router, middleware};
-use serde_json::{Value, json};
+use axum::{Router, middleware};
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
@@ -34,7 +37,6 @@ use crate::failure::Failure;
 use crate::log;
 use crate::mcp;
 use crate::metrics::Metrics;
-use crate::pipelines;
 use crate::rate::RateLimit;
 use crate::tokens::{self, TokenDigest};
 
@@ -120,7 +122,8 @@ pub async fn serve(config: &Config, stop: CancellationToken) -> Result<(), Strin
 
 fn router(server: &Arc<Server>, config: &Config) -> Router {
     let admitted = Router::new()
-        .route("/v1/models", get(models))
+        .route("/v1/models", get(models::list))
+        .route("/v1/models/{model}", get(models::retrieve))
         .route("/v1/chat/completions", post(chat::complete))
         .route("/v1/embeddings", post(embeddings::embed))
         .route("/ask", post(ask::ask))
@@ -147,7 +150,9 @@ fn mcp_route(server: &Arc<Server>, config: &Config) -> Router<Arc<Server>> {
 }
 
 async fn no_such_path() -> Failure {
+    // A client of OpenAI's that asks for a path of another of its APIs is told here which there are.
     Failure::new(StatusCode::NOT_FOUND, "not_found", "there is nothing under this path")
+        .hint("of OpenAI's API there are /v1/models, /v1/chat/completions and /v1/embeddings")
 }
 
 async fn no_such_method() -> Failure {
@@ -160,25 +165,6 @@ async fn metrics(State(server): State<Arc<Server>>) -> Response {
     let sum = connections.fold((0, 0), |sum, next| (sum.0 + next.0, sum.1 + next.1));
     let kind = [(header::CONTENT_TYPE, "text/plain; version=0.0.4")];
     (kind, server.metrics.text(sum)).into_response()
-}
-
-/// The pipelines that the role sees, as models.
-async fn models(Extension(caller): Extension<Arc<Caller>>) -> Result<Json<Value>, Failure> {
-    let pipelines = pipelines::list(&mut caller.database.lease().await?).await?;
-    let models: Vec<_> = pipelines
-        .into_iter()
-        .map(|pipeline| {
-            json!({
-                "id": pipeline.name,
-                "object": "model",
-                "created": pipeline.created,
-                "owned_by": "pg_rag",
-                "description": pipeline.description,
-                "filters": pipeline.filters,
-            })
-        })
-        .collect();
-    Ok(Json(json!({"object": "list", "data": models})))
 }
 
 /// Counts a request until it is dropped.

@@ -48,6 +48,27 @@ fn a_token_is_a_role_and_no_stronger_one() {
 }
 
 #[test]
+fn a_model_is_retrieved_by_its_name() {
+    let Some(server) = Server::start(&[]) else { return };
+    let listed = server.get("/v1/models").json();
+    for model in listed["data"].as_array().unwrap() {
+        let name = model["id"].as_str().unwrap();
+        assert_eq!(server.get(&format!("/v1/models/{name}")).json(), *model);
+    }
+    assert_eq!(server.get("/v1/models/d%6Fcs").json()["id"], "docs");
+    for missing in ["nothing", "docs%2Fpages", "Docs"] {
+        let response = server.get(&format!("/v1/models/{missing}"));
+        assert_eq!(response.status, 404, "{response:?}");
+        assert_eq!(response.json()["error"]["code"], "model_not_found");
+    }
+    let broken = server.get("/v1/models/%FF");
+    assert_eq!((broken.status, &broken.json()["error"]["param"]), (400, &json!("model")));
+    // What a role does not see is not there.
+    assert_eq!(request(&server.address, Some(STRANGER), "/v1/models/docs", None).status, 404);
+    assert_eq!(request(&server.address, None, "/v1/models/docs", None).status, 401);
+}
+
+#[test]
 fn row_level_security_decides_what_is_found() {
     let Some(server) = Server::start(&[]) else { return };
     let question = json!({"question": "With which number does the safe open?", "pipeline": "docs"});
@@ -94,7 +115,9 @@ fn a_chat_is_answered_at_once_and_in_pieces_alike() {
     assert_eq!(whole["rag"]["supported"], true);
 
     let mut unsaid = chat(QUESTION);
-    for member in ["stream", "stream_options", "n", "tools", "stop", "options", "filter"] {
+    let members =
+        ["stream", "stream_options", "n", "tools", "tool_choice", "stop", "options", "filter"];
+    for member in members {
         unsaid[member] = Value::Null;
     }
     let unsaid = server.post("/v1/chat/completions", &unsaid).json();
@@ -254,15 +277,33 @@ fn what_is_wrong_is_said_in_the_shape_of_openai() {
     several["n"] = json!(2);
     check("/v1/chat/completions", several, 400, "n must be 1");
     let mut of_tools = chat(QUESTION);
-    of_tools["tools"] = json!([{"type": "function", "function": {"name": "f"}}]);
+    let tool = |name: &str| json!({"type": "function", "function": {"name": name}});
+    of_tools["tools"] = json!([tool("f"), tool("g")]);
     of_tools["tool_choice"] = json!("required");
-    check("/v1/chat/completions", of_tools, 400, "tools");
+    check("/v1/chat/completions", of_tools.clone(), 400, "tool_choice must name one function");
+    // Whoever quotes writes no arguments.
+    of_tools["tool_choice"] = tool("f");
+    check("/v1/chat/completions", of_tools, 400, "schema");
     let mut number = chat(QUESTION);
     number["messages"][0]["content"] = json!(5);
     check("/v1/chat/completions", number, 400, "must be a text or an array of parts");
     check("/ask", json!({"question": "x".repeat(10 << 20)}), 413, "larger than 1024 KB");
     // The connections are well after all this.
     assert_eq!(server.get("/v1/models").status, 200);
+}
+
+#[test]
+fn a_spent_budget_is_a_quota() {
+    let Some(server) = Server::start(&[]) else { return };
+    let mut beyond = chat(QUESTION);
+    beyond["llm"] = json!("writer");
+    let refused = server.post("/v1/chat/completions", &beyond);
+    assert_eq!(
+        (refused.status, &refused.json()["error"]["code"]),
+        (429, &json!("insufficient_quota"))
+    );
+    assert!(refused.head.contains("x-should-retry: false"), "{refused:?}");
+    assert!(!refused.head.contains("retry-after"), "{refused:?}");
 }
 
 #[test]

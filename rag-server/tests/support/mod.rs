@@ -58,7 +58,11 @@ const SETUP: &str = "
     SELECT rag_create_pipeline('pages', 'body', refresh => 'sync');
     SELECT rag_create_pipeline('places', 'body', refresh => 'sync');
     GRANT EXECUTE ON FUNCTION rag_sql_run TO rag_server_reader;
-    GRANT EXECUTE ON FUNCTION rag_sql_check TO rag_server_reader;";
+    GRANT EXECUTE ON FUNCTION rag_sql_check TO rag_server_reader;
+    CREATE SERVER writer FOREIGN DATA WRAPPER rag_llm
+        OPTIONS (api 'openai', base_url 'http://127.0.0.1:9/v1', model 'none', max_retries '0');
+    GRANT USAGE ON FOREIGN SERVER writer TO rag_server_reader;
+    INSERT INTO rag.budget (role, period, max_tokens) VALUES ('rag_server_reader', 'month', 1);";
 
 /// Operators in a schema of everybody's search path, for just those types for which PostgreSQL has none of its own but by a
 /// cast, so that they would go before it. Whoever may create them must not have others run code.
