@@ -39,12 +39,6 @@ skip() {
     exit 0
 }
 
-need_node() {
-    need nodejs command -v node
-    need npm command -v npm
-    node -e 'process.exit(parseInt(process.versions.node, 10) < 20 ? 1 : 0)' || skip "Node.js is older than 20"
-}
-
 # Sets PROGRAMS to a copy of the programs that has the packages of one of them.
 programs_of() {
     local packages=$CLIENTS/$1
@@ -90,7 +84,7 @@ pictures() {
 }
 
 inspector() {
-    need_node
+    need_node 20.19 22.12
     programs_of inspector
     serve
     export INSPECTOR=$PROGRAMS/node_modules/.bin/mcp-inspector

@@ -14,7 +14,7 @@ source "$(dirname "$0")/kept.sh"
 cd "$PG_RAG_SOURCE"
 
 DRIVERS=(pages package client langchain llamaindex psycopg asyncpg sqlalchemy alembic django node_pg postgres_js drizzle
-    knex prisma go jdbc sqlx ruby_pg sequel pgbouncer replication postgrest grafana bi)
+    knex prisma openai_python openai_node go jdbc sqlx ruby_pg sequel pgbouncer replication postgrest grafana bi)
 PROGRAMS=$PG_RAG_SOURCE/tests/drivers
 KEPT=$PG_RAG_CACHE/drivers
 
@@ -152,29 +152,92 @@ try_pages() {
 
 # ---- Node
 
-# node_program NAME FOLDER FILE
-node_program() {
+# Copies the programs of a folder of tests/drivers/ beside the packages that they need, and goes there.
+#   node_with FOLDER [VERSION...]    the least versions of Node.js
+node_with() {
     local folder
-    need nodejs command -v node
-    need npm command -v npm
-    folder=$(kept "node-$2" node_modules "$PROGRAMS/$2/package.json" "$PROGRAMS/$2/package-lock.json") ||
-        skip "packages of tests/drivers/$2 cannot be had"
-    cp "$PROGRAMS"/node/*.mjs "$PROGRAMS/$2"/* "$folder/"
+    need_node "${@:2}"
+    folder=$(kept "node-$1" node_modules "$PROGRAMS/$1/package.json" "$PROGRAMS/$1/package-lock.json") ||
+        skip "packages of tests/drivers/$1 cannot be had"
+    cp "$PROGRAMS"/node/*.mjs "$PROGRAMS/$1"/* "$folder/"
     cd "$folder"
-    if [[ -f schema.prisma ]]; then
-        # It writes the client without the engine for migrations, but wants to download that first unless it is told
-        # of one.
-        PRISMA_SCHEMA_ENGINE_BINARY=$(type -P true) CHECKPOINT_DISABLE=1 npx prisma generate
-    fi
+}
+
+# node_program NAME FOLDER FILE [VERSION...]
+node_program() {
+    node_with "$2" "${@:4}"
     database "$1"
+    export DATABASE_URL="postgresql://$PGUSER@localhost/$PGDATABASE?host=$PGHOST"
+    if [[ -f schema.prisma ]]; then
+        # Prisma would download its engine for migrations.
+        export PRISMA_SCHEMA_ENGINE_BINARY=$PWD/schema_engine.mjs CHECKPOINT_DISABLE=1
+        npx prisma generate
+    fi
     node "$3"
 }
 
 try_node_pg() { node_program node_pg node with_pg.mjs; }
 try_postgres_js() { node_program postgres_js node with_postgres_js.mjs; }
-try_drizzle() { node_program drizzle node with_drizzle.mjs; }
+try_drizzle() { node_program drizzle drizzle with_drizzle.mjs; }
 try_knex() { node_program knex node with_knex.mjs; }
-try_prisma() { node_program prisma prisma with_prisma.mjs; }
+try_prisma() { node_program prisma prisma with_prisma.mjs 20.19 22.12 24.0; }
+
+# ---- rag-server
+
+# Puts rag-server in front of a new database with the pages, until the subshell of the driver ends. RAG_SERVER names one
+# that is built.
+serve() {
+    local said=$KEPT/logs/$1.rag-server address='' try
+    if [[ -z ${RAG_SERVER:-} ]]; then
+        fetch_crates "$PG_RAG_SOURCE" "what rag-server is built of"
+        (cd "$PG_RAG_SOURCE" && forget_other_checkout && cargo build --quiet --locked -p rag-server)
+        RAG_SERVER=$CARGO_TARGET_DIR/debug/rag-server
+    fi
+    database "$1"
+    "$PSQL" -qX -v ON_ERROR_STOP=1 -f "$PROGRAMS/openai/pages.sql"
+    # A file takes all that it says, while a pipe that nobody reads is full at some time.
+    : >"$said"
+    "$RAG_SERVER" --database-url "host=$PGHOST user=$PGUSER dbname=$PGDATABASE" \
+        --listen 127.0.0.1:0 --rate 0 >>"$said" 2>&1 &
+    SERVING=$!
+    trap 'kill "$SERVING" 2>/dev/null || true' EXIT
+    for try in {1..300}; do
+        ! address=$(listening "$said") || break
+        kill -0 "$SERVING" 2>/dev/null || break
+        sleep 0.1
+    done
+    [[ -n $address ]] || { echo "rag-server has not started after $try attempts" && cat "$said" && return 1; }
+    # It is on this machine, which is behind no proxy.
+    export OPENAI_BASE_URL=http://$address/v1 OPENAI_API_KEY=unused NO_PROXY=127.0.0.1 no_proxy=127.0.0.1
+}
+
+# Where rag-server listens, by what it has said. A line that it is still writing does not count.
+listening() {
+    local line
+    while IFS= read -r line; do
+        [[ $line != *http://* ]] || { echo "${line##*http://}" && return 0; }
+    done <"$1"
+    return 1
+}
+
+# fetch_crates FOLDER WHAT: those that the package in the folder names, for a build that takes no others.
+fetch_crates() {
+    need cargo command -v cargo
+    cargo fetch --quiet --locked --manifest-path "$1/Cargo.toml" --target "$(rustc -vV | sed -n 's/^host: //p')" ||
+        skip "$2 cannot be had"
+}
+
+try_openai_python() {
+    python_with openai "$PROGRAMS/openai/requirements.txt"
+    serve openai_python
+    "$PYTHON" "$PROGRAMS/openai/with_openai.py"
+}
+
+try_openai_node() {
+    node_with openai
+    serve openai_node
+    node with_openai.mjs
+}
 
 # ---- Other languages
 
@@ -202,11 +265,8 @@ try_jdbc() {
 }
 
 try_sqlx() {
-    need cargo command -v cargo
-    local -a built=(--manifest-path "$PROGRAMS/rust/Cargo.toml" --target-dir "$KEPT/rust")
-    cargo fetch --quiet --locked --manifest-path "$PROGRAMS/rust/Cargo.toml" \
-        --target "$(rustc -vV | sed -n 's/^host: //p')" || skip "sqlx cannot be had"
-    cargo build --quiet --locked "${built[@]}"
+    fetch_crates "$PROGRAMS/rust" sqlx
+    cargo build --quiet --locked --manifest-path "$PROGRAMS/rust/Cargo.toml" --target-dir "$KEPT/rust"
     database sqlx
     "$KEPT/rust/debug/pg-rag-drivers"
 }

@@ -20,6 +20,21 @@ install_package() {
         echo "$1 could not be installed"
 }
 
+# Skips what Node.js is missing for, or a version of it.
+#   need_node [VERSION...]    the least of each major version that will do; of the last one, later majors do, too
+need_node() {
+    [[ $# -gt 0 ]] || set -- 20
+    need nodejs command -v node
+    need npm command -v npm
+    node -e '
+        const numbers = (version) => version.split(".").map(Number);
+        const [major, minor] = numbers(process.versions.node);
+        const least = process.argv.slice(1).map(numbers);
+        const will = least.some((it) => major === it[0] && minor >= (it[1] ?? 0)) || major > least.at(-1)[0];
+        process.exit(will ? 0 : 1);' "$@" ||
+        skip "Node.js $(node --version) will not do: the least versions are $*, or later major ones than the last"
+}
+
 # Prints a folder of its own for what the files say, and makes it with a command where it is not there yet.
 #   kept NAME COMMAND FILE...    the command is called with the folder and the files
 kept() {

@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { pages } from "./pages.mjs";
+import { relations } from "./relations.mjs";
 
 // region connect
 import Knex from "knex";
@@ -86,6 +87,24 @@ try {
 // endregion
 assert.equal(message, "42704: Known pipelines: page.");
 
-await knex.migrate.rollback({ migrationSource: source });
+// A second run of the migrations finds nothing to do, and a later one leaves all that pg_rag has made as it is.
+const query = async (statement) => (await knex.raw(statement)).rows;
+const made = await relations(query);
+const clicks = {
+  up: (knex) => knex.schema.alterTable("page", (table) => table.integer("clicks")),
+  down: (knex) => knex.schema.alterTable("page", (table) => table.dropColumn("clicks")),
+};
+const again = {
+  ...source,
+  getMigrations: async () => ["0001_page", "0002_clicks"],
+  getMigration: async (name) => (name === "0001_page" ? migration : clicks),
+};
+assert.deepEqual((await knex.migrate.latest({ migrationSource: source }))[1], []);
+assert.deepEqual((await knex.migrate.latest({ migrationSource: again }))[1], ["0002_clicks"]);
+assert.deepEqual((await knex.migrate.latest({ migrationSource: again }))[1], []);
+assert.deepEqual(await relations(query), made);
+assert.equal((await query("SELECT rag_answer('How long does a refund take?') AS answer"))[0].answer, answer.answer);
+
+await knex.migrate.rollback({ migrationSource: again }, true);
 assert.equal((await knex.raw("SELECT count(*)::int AS n FROM rag.pipeline")).rows[0].n, 0);
 await knex.destroy();

@@ -1,3 +1,9 @@
-import { defineConfig } from "prisma/config";
+// region config
+import { defineConfig, env } from "prisma/config";
 
-export default defineConfig({ schema: "schema.prisma" });
+export default defineConfig({
+  schema: "schema.prisma",
+  migrations: { path: "migrations" },
+  datasource: { url: env("DATABASE_URL") },
+});
+// endregion

@@ -66,6 +66,14 @@ rag.ask("When are invoices sent?", conversation=conversation)
 rag.ask("And how long does a refund take?", conversation=conversation)
 # endregion
 
+# region history
+history = []
+for asked in ["When are invoices sent?", "And how long does a refund take?"]:
+    reply = rag.ask(asked, history=history)
+    history.append((asked, reply.text))
+# endregion
+assert reply.conversation not in (None, conversation)
+
 # region wait
 import psycopg  # noqa: E402
 

@@ -38,6 +38,15 @@ for chunk in chat.stream("How long does a refund take?"):
 # endregion
 assert message.text == "A refund takes five working days. [1]"
 
+# region history
+from langchain_core.messages import HumanMessage  # noqa: E402
+
+said = [HumanMessage("When are invoices sent?")]
+said += [chat.invoke(said), HumanMessage("And how often are they sent?")]
+follow_up = chat.invoke(said)
+# endregion
+assert follow_up.response_metadata["conversation"] == said[1].response_metadata["conversation"] is not None
+
 # region conversation
 chat.bind(conversation=client.conversation(), filter={"lang": "en"}).invoke("When are invoices sent?")
 # endregion
@@ -46,7 +55,7 @@ chat.bind(conversation=client.conversation(), filter={"lang": "en"}).invoke("Whe
 from langchain_core.output_parsers import StrOutputParser  # noqa: E402
 from langchain_core.runnables import RunnableParallel  # noqa: E402
 
-chain = RunnableParallel(answer=chat | StrOutputParser(), documents=retriever)
+chain = RunnableParallel(answer=chat.bind(remember=False) | StrOutputParser(), documents=retriever)
 result = chain.invoke("How long does a refund take?")
 # endregion
 assert result["answer"] == message.text and len(result["documents"]) == 2
