@@ -34,12 +34,9 @@ const SECTIONS: &str = "section sections chapter chapters appendix abschnitt abs
     bijlage sekcja sekcji rozdział rozdziale rozdziału dodatek раздел раздела разделе разделу глава главы главе главу приложение \
     приложении розділ розділі розділу bölüm bölüme bölümde κεφάλαιο ενότητα";
 
-/// What pages do, and hardly anything else: the word behind a link.
-const SAYING: &str = "describes describe explains explain lists says documents discusses covers shows \
-    beschreibt erklärt erläutert behandelt zeigt décrit décrivent explique expliquent détaille présente describe describen \
-    explica explican detalla muestra descreve descrevem explicam detalha mostra descrive descrivono spiega spiegano illustra \
-    elenca beschrijft toont opisuje wyjaśnia przedstawia pokazuje описывает описывают объясняет рассказывает показывает \
-    описує пояснює показує περιγράφει εξηγεί";
+/// What pages do besides, and hardly anything else: the word behind a link.
+const SAYING: &str = "lists says documents discusses covers shows behandelt zeigt détaille présente detalla muestra detalha mostra \
+    illustra elenca toont przedstawia pokazuje рассказывает показывает показує";
 
 /// What stands behind a link in languages without spaces.
 const UNSPACED_SAYING: [&str; 18] = [
@@ -195,13 +192,14 @@ impl<'a> PageLink<'a> {
         let is_told = self.behind.starts_with([':', '：', '–', '—', '-']) && self.is_page();
         let is_named = is_page(self.name);
         let first = each_word(self.behind).next();
-        let first = first.as_ref();
-        let is_saying = first.is_some_and(|it| is_of(SAYING, it))
+        let does = |list: &str| first.as_ref().is_some_and(|it| is_of(list, it));
+        let is_described = does(DESCRIBING);
+        let is_saying = is_described
+            || does(SAYING)
             || UNSPACED_SAYING.iter().any(|it| self.behind.starts_with(it));
-        let is_described = || first.is_some_and(|it| is_of(DESCRIBING, it));
         is_told
             || (is_named || self.is_page() && !is_code(self.name)) && is_saying
-            || self.is_section && is_described()
+            || self.is_section && is_described
             || {
                 let has = ["has the ", "has a ", "has an ", "contains the ", "tells ", "gives "];
                 is_named && has.iter().any(|it| self.behind.starts_with(it))
@@ -238,11 +236,11 @@ fn is_page(name: &str) -> bool {
 
 /// The first section that `text` names by its number: "section 4.2".
 fn numbered_section(text: &str) -> Option<Range<usize>> {
-    let words: Vec<&str> = text.split_whitespace().collect();
     let is_number = |word: &str| word.starts_with(|c: char| c.is_ascii_digit());
-    words.windows(2).find_map(|pair| {
-        let (name, number) =
-            (pair[0].trim_start_matches(is_beside_name), pair[1].trim_end_matches(is_beside_name));
+    let words = || text.split_whitespace();
+    words().zip(words().skip(1)).find_map(|(name, number)| {
+        let name = name.trim_start_matches(is_beside_name);
+        let number = number.trim_end_matches(is_beside_name);
         let is_found = is_number(number) && list_has(SECTIONS, &name.to_lowercase());
         let start = name.as_ptr().addr() - text.as_ptr().addr();
         let end = number.as_ptr().addr() - text.as_ptr().addr() + number.len();

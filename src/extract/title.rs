@@ -108,8 +108,9 @@ pub(super) fn is_option(line: &str) -> bool {
 
 /// Whether `text` has the first name of the `option`, a line that names one.
 pub(super) fn names_option(text: &str, option: &str) -> bool {
-    let is_around = |c: char| !c.is_alphanumeric() && c != '-';
-    let bare = |word: &'_ str| word.trim_matches(is_around).to_owned();
+    fn bare(word: &str) -> &str {
+        word.trim_matches(|c: char| !c.is_alphanumeric() && c != '-')
+    }
     let named = option.split([' ', ',', '=', '[']).next().map(bare);
     named.is_some_and(|name| text.split_whitespace().any(|word| bare(word) == name))
 }

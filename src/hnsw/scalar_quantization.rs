@@ -37,15 +37,10 @@ impl CodeScale {
     /// The scale by which the least and the greatest of `numbers` get the codes -127 and 127.
     pub fn of(numbers: &[f32]) -> CodeScale {
         let (mut low, mut high) = ([f32::INFINITY; LANES], [f32::NEG_INFINITY; LANES]);
-        let mut extend = |lane: usize, x: f32| {
+        each_in_lanes(numbers, |lane, x| {
             low[lane] = if x < low[lane] { x } else { low[lane] };
             high[lane] = if x > high[lane] { x } else { high[lane] };
-        };
-        let (blocks, rest) = numbers.as_chunks::<LANES>();
-        for block in blocks {
-            (0..LANES).for_each(|lane| extend(lane, block[lane]));
-        }
-        rest.iter().enumerate().for_each(|(lane, x)| extend(lane, *x));
+        });
         let low = f64::from(low.into_iter().fold(f32::INFINITY, f32::min));
         let high = f64::from(high.into_iter().fold(f32::NEG_INFINITY, f32::max));
         let scale = ((high - low) / f64::from(CODES.end() - CODES.start())) as f32;
@@ -114,13 +109,17 @@ impl CodingLoss {
 /// The sum of the squares.
 pub fn squared_norm(numbers: &[f32]) -> f64 {
     let mut sums = [0f64; LANES];
-    let mut add = |lane: usize, x: f32| sums[lane] += f64::from(x) * f64::from(x);
+    each_in_lanes(numbers, |lane, x| sums[lane] += f64::from(x) * f64::from(x));
+    sums.into_iter().sum()
+}
+
+/// Calls `take` with each number, and with which of the sums side by side it goes into.
+fn each_in_lanes(numbers: &[f32], mut take: impl FnMut(usize, f32)) {
     let (blocks, rest) = numbers.as_chunks::<LANES>();
     for block in blocks {
-        (0..LANES).for_each(|lane| add(lane, block[lane]));
+        (0..LANES).for_each(|lane| take(lane, block[lane]));
     }
-    rest.iter().enumerate().for_each(|(lane, x)| add(lane, *x));
-    sums.into_iter().sum()
+    rest.iter().enumerate().for_each(|(lane, x)| take(lane, *x));
 }
 
 #[cfg(test)]

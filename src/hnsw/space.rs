@@ -316,10 +316,7 @@ impl Space {
         match self.storage {
             Storage::Float32 => floats(payload)[..dimensions].to_vec(),
             Storage::Float16 => halves(payload)[..dimensions].iter().map(|x| x.to_f32()).collect(),
-            Storage::Sq8 => {
-                let by = code_scale(payload);
-                codes(payload)[..dimensions].iter().map(|code| by.decode(*code) as f32).collect()
-            }
+            Storage::Sq8 => self.decoded(payload).collect(),
             Storage::Binary => {
                 let signs = &payload[BINARY_HEADER..];
                 let sign =
@@ -332,6 +329,13 @@ impl Space {
         }
     }
 
+    /// The elements that the codes of sq8 stand for, without what pads them.
+    fn decoded(&self, payload: &[u8]) -> impl Iterator<Item = f32> {
+        let by = code_scale(payload);
+        let codes = &codes(payload)[..self.dimensions as usize];
+        codes.iter().map(move |code| by.decode(*code) as f32)
+    }
+
     /// The distance of two payloads, for comparing: Euclidean distances are squared.
     #[must_use]
     pub fn distance(&self, a: &[u8], b: &[u8]) -> f32 {
@@ -342,13 +346,7 @@ impl Space {
                 vector::plain::taxicab_f32(floats(a).iter().copied(), floats(b).iter().copied())
             }
             (Storage::Sq8, DistanceMetric::L1) => {
-                let decoded = |payload| {
-                    let by = code_scale(payload);
-                    codes(payload).iter().map(move |code| by.decode(*code) as f32)
-                };
-                // Codes are padded with zeros.
-                let dimensions = self.dimensions as usize;
-                vector::plain::taxicab_f32(decoded(a).take(dimensions), decoded(b).take(dimensions))
+                vector::plain::taxicab_f32(self.decoded(a), self.decoded(b))
             }
             (_, DistanceMetric::L1) => {
                 vector::plain::taxicab_f32(self.stored(a).into_iter(), self.stored(b).into_iter())

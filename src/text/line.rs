@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::fence::looks_like_fence;
+use super::length::is_within;
 use super::script::are_joined;
 
 /// A line and what it is.
@@ -95,24 +96,28 @@ pub(crate) fn ends_with_colon(text: &str) -> bool {
     end.trim_end_matches(is_gap).ends_with([':', '：'])
 }
 
-/// Longest line in bold that stands above what follows, in bytes.
+/// The [`length`](super::length) of the longest line in bold that stands above what follows.
 const LONGEST_STRONG_LINE: usize = 200;
 
-/// Whether the last line of `text` is a paragraph between two signs of strong emphasis that ends like no sentence, or is a
-/// question: it stands above what follows.
+/// What `line` says, if all of it stands between one pair of signs of strong emphasis and it is short.
+pub(crate) fn strong_line(line: &str) -> Option<&str> {
+    let sign = ["**", "__"].into_iter().find(|sign| line.starts_with(sign))?;
+    let said = line.strip_prefix(sign)?.strip_suffix(sign)?;
+    let is_one =
+        !said.contains(sign) && !said.contains('\n') && said.contains(char::is_alphanumeric);
+    (is_one && is_within(said, LONGEST_STRONG_LINE)).then(|| said.trim())
+}
+
+/// Whether the last paragraph of `text` is a line in bold that ends like no sentence, or is a question: it stands above what
+/// follows.
 pub(crate) fn ends_with_strong_line(text: &str) -> bool {
     let text = text.trim_end();
     let (before, line) = text.rsplit_once('\n').unwrap_or(("", text));
     let above = before.trim_end_matches([' ', '\t', '\r']);
-    let said = line.trim().strip_prefix("**").and_then(|it| it.strip_suffix("**"));
     let is_alone = above.is_empty() || above.ends_with('\n');
-    let is_title = |said: &str| {
-        said.contains(char::is_alphanumeric)
-            && said.len() <= LONGEST_STRONG_LINE
-            && !said.contains("**")
-            && !said.trim_end().ends_with(['.', '!', ',', ';', '。', '！', '，', '；', '।', '۔'])
-    };
-    is_alone && said.is_some_and(is_title)
+    let is_said =
+        |said: &str| said.ends_with(['.', '!', ',', ';', '。', '！', '，', '；', '।', '۔']);
+    is_alone && strong_line(line.trim()).is_some_and(|said| !is_said(said))
 }
 
 /// The lines of `text`, ended by LF, CR LF or CR.
@@ -223,6 +228,30 @@ mod tests {
         check("  a b", "  ");
         check("**a** b", "");
         check("", "");
+    }
+
+    #[test]
+    fn a_line_in_bold_stands_above_what_follows_if_it_is_short_and_no_sentence() {
+        for text in ["**Lost keys**", "a\n\n** Lost? **\n\n", "a\r\n\r\n__Lost__\r\n", "**借书？**"]
+        {
+            assert!(ends_with_strong_line(text), "{text:?}");
+        }
+        let long = format!("**{}**", "word ".repeat(100));
+        for text in [
+            "",
+            "****",
+            "*****",
+            "Lost keys",
+            "a\n**Lost**",
+            "**Lost** keys",
+            "**Lost** and **found**",
+            "**Keep out.**",
+            "**借书，**",
+            &long,
+        ] {
+            assert!(!ends_with_strong_line(text), "{text:?}");
+        }
+        assert_eq!(strong_line("** Lost **"), Some("Lost"));
     }
 
     #[test]

@@ -12,11 +12,8 @@ use crate::extract::quotation::{unquoted, without_signs};
 use crate::extract::talk::ChatMessage;
 use crate::extract::title::{is_heading, is_option, option_title, title};
 use crate::extract::turn::turns;
-use crate::text::length::is_within;
+use crate::text::line::strong_line;
 use crate::text::sentence::is_question;
-
-/// The [`length`](crate::text::length) of the longest line that is a question with what leads to it.
-const LONGEST_QUESTION: usize = 200;
 
 impl UnitBuilder<'_> {
     /// Reads a paragraph, in which lines of `releases` stand above what follows each.
@@ -197,21 +194,16 @@ fn emphasised_heading(
     rest: &[TextBlock],
 ) -> Option<Range<usize>> {
     let text = &content[range.clone()];
-    let sign = ["**", "__"].into_iter().find(|sign| text.starts_with(sign))?;
-    let said = text.strip_prefix(sign)?.strip_suffix(sign)?;
-    let is_alone = !said.contains('\n') && !said.contains(sign);
-    let start = range.start + sign.len();
-    let said = trim(content, start..start + said.len());
-    let is_above =
-        !rest.is_empty() && is_heading(content, &said) || is_asked(&content[said.clone()]);
-    (is_alone && is_above).then_some(said)
+    let said = strong_line(text)?;
+    let start = range.start + (said.as_ptr().addr() - text.as_ptr().addr());
+    let heading = start..start + said.len();
+    let is_above = !rest.is_empty() && is_heading(content, &heading) || is_asked(said);
+    is_above.then_some(heading)
 }
 
 /// Whether `line` is a question, perhaps with its number and what leads to it: "(12) I lost my keys. What now?". What tells a number
 /// before the question is no part of that.
 fn is_asked(line: &str) -> bool {
     let numbered = line.trim_start_matches(|c: char| c.is_ascii_digit() || "().# ".contains(c));
-    is_question(line)
-        && is_within(line, LONGEST_QUESTION)
-        && !numbered.contains(|c: char| c.is_ascii_digit())
+    is_question(line) && !numbered.contains(|c: char| c.is_ascii_digit())
 }
