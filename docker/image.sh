@@ -20,8 +20,9 @@ main() {
     rm -rf /var/lib/apt/lists/* /var/cache/debconf/*-old /var/log/{apt,dpkg.log,alternatives.log}
 }
 
-# Manuals, translations, sources of locales, and LLVM with its solver: PostgreSQL compiles expressions by it, which takes
-# 150 MB and gains nothing for questions. It does without where the library is missing. The terms of everything stay.
+# Manuals, translations, sources of locales, what only builders and testers of Perl modules read, and LLVM with its solver:
+# PostgreSQL compiles expressions by it, which takes 150 MB and gains nothing for questions. It does without where the
+# library is missing. The terms of everything stay.
 leave_out() {
     cat >/etc/dpkg/dpkg.cfg.d/image <<'END'
 path-exclude=/usr/share/man/*
@@ -30,6 +31,10 @@ path-exclude=/usr/share/doc/*
 path-include=/usr/share/doc/*/copyright
 path-include=/usr/share/doc/*/THIRD-PARTY*
 path-exclude=/usr/share/i18n/*
+path-exclude=/usr/lib/*/perl/*/CORE/*
+path-exclude=/usr/share/perl/*/CPAN/*
+path-exclude=/usr/share/perl/*/Test2/*
+path-exclude=/usr/share/perl/*/Unicode/Collate/*
 path-exclude=/usr/lib/*/libLLVM*
 path-exclude=/usr/lib/*/libz3*
 path-exclude=/usr/lib/llvm-*
