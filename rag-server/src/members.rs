@@ -27,13 +27,27 @@ impl Options {
         group.get(name).is_some_and(|value| value.get() != "null")
     }
 
+    /// The whole number of this name that stands beside the groups.
+    pub fn number(&self, name: &str) -> Option<i64> {
+        self.0.get(name).and_then(|value| serde_json::from_str(value.get()).ok())
+    }
+
     /// Changes the group `answer`, unless it is something else than an object, which the database says.
     pub fn change_answer(&mut self, change: impl FnOnce(&mut Members)) {
-        let written = self.0.get("answer").map_or("null", |group| group.get());
-        let Ok(group) = serde_json::from_str::<Option<Members>>(written) else { return };
-        let mut group = group.unwrap_or_default();
-        change(&mut group);
-        self.0.insert("answer".to_owned(), write(&group));
+        self.change("answer", change);
+    }
+
+    /// Changes the group `retrieve`, unless it is something else than an object, which the database says.
+    pub fn change_retrieve(&mut self, change: impl FnOnce(&mut Members)) {
+        self.change("retrieve", change);
+    }
+
+    fn change(&mut self, group: &str, change: impl FnOnce(&mut Members)) {
+        let written = self.0.get(group).map_or("null", |group| group.get());
+        let Ok(members) = serde_json::from_str::<Option<Members>>(written) else { return };
+        let mut members = members.unwrap_or_default();
+        change(&mut members);
+        self.0.insert(group.to_owned(), write(&members));
     }
 }
 
@@ -82,6 +96,16 @@ mod tests {
     }
 
     #[test]
+    fn each_group_is_changed_by_itself() {
+        let mut options = options(r#"{"answer": {"top_p": 1}, "retrieve": {"candidates": 50}}"#);
+        options.change_retrieve(|retrieve| {
+            retrieve.insert("offset".to_owned(), write(&10));
+        });
+        let changed = r#"{"answer":{"top_p": 1},"retrieve":{"candidates":50,"offset":10}}"#;
+        assert_eq!(serde_json::to_string(&options).unwrap(), changed);
+    }
+
+    #[test]
     fn what_is_said_of_the_answer_is_no_null() {
         let says = |text: &str| options(text).says_of_answer("schema");
         assert!(says(r#"{"answer": {"schema": {"type": "object"}}}"#));
@@ -90,6 +114,15 @@ mod tests {
             assert!(!says(text), "{text}");
         }
         assert!(!says(r#"{"answer": {"schema": null, "top_p": 1}, "schema": {}}"#));
+    }
+
+    #[test]
+    fn a_number_beside_the_groups_is_read() {
+        let number = |text: &str| options(text).number("k");
+        assert_eq!(number(r#"{"k": 5}"#), Some(5));
+        for text in ["{}", r#"{"k": null}"#, r#"{"k": "5"}"#, r#"{"retrieve": {"k": 5}}"#] {
+            assert_eq!(number(text), None, "{text}");
+        }
     }
 
     #[test]

@@ -7,8 +7,8 @@ CREATE TABLE rag.conversation (
     title      text,
     created_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp()
 );
--- Programs that know what was said, and no ID, look for the newest conversations with a first question as title. A btree
--- holds no title of more than 2,700 bytes; theirs have at most 200 characters.
+-- rag_conversation_continue knows what was said, and no ID: it looks for the newest conversations with a first question as
+-- title. A btree holds no title of more than 2,700 bytes; those that the function gives have at most 200 characters.
 CREATE INDEX conversation_by_title ON rag.conversation (owner_id, title, created_at)
     WHERE pg_catalog.octet_length(title) OPERATOR(pg_catalog.<=) 1000;
 COMMENT ON TABLE rag.conversation IS 'conversations, as rag_conversation begins them';
@@ -72,6 +72,11 @@ CREATE FUNCTION rag_conversation(title text DEFAULT NULL) RETURNS uuid
 VOLATILE PARALLEL UNSAFE
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_conversation_wrapper';
 COMMENT ON FUNCTION rag_conversation IS 'begin a conversation; its ID is for the option answer.conversation of rag_answer';
+
+CREATE FUNCTION rag_conversation_continue(question text, history jsonb DEFAULT '[]') RETURNS uuid
+VOLATILE PARALLEL UNSAFE
+LANGUAGE c AS 'MODULE_PATHNAME', 'rag_conversation_continue_wrapper';
+COMMENT ON FUNCTION rag_conversation_continue IS 'your conversation in which just what a history says was said last, or a new one that begins with the question; NULL where nothing can be written';
 
 CREATE FUNCTION rag_conversation_delete(conversation uuid) RETURNS boolean
 VOLATILE PARALLEL UNSAFE STRICT

@@ -21,8 +21,8 @@ const MOST: usize = 100;
 /// The key that a configuration has beside options.
 const PIPELINE: &str = "pipeline";
 
-/// The option that is of one question of one role.
-const CONVERSATION: &str = "answer.conversation";
+/// Options that are of one question.
+const OF_ONE_QUESTION: [&str; 2] = ["answer.conversation", "answer.history"];
 
 /// Options under a name.
 #[derive(Clone, Debug, PartialEq)]
@@ -65,8 +65,9 @@ impl Configuration {
             }
         };
         let options = WrittenOptions::read_beside(value, &[PIPELINE])?;
-        if options.value(CONVERSATION).is_some_and(|it| !it.is_null()) {
-            let message = format!("option \"{CONVERSATION}\" cannot be evaluated");
+        let is_said = |path: &&str| options.value(path).is_some_and(|it| !it.is_null());
+        if let Some(path) = OF_ONE_QUESTION.into_iter().find(is_said) {
+            let message = format!("option \"{path}\" cannot be evaluated");
             return Err(Error::invalid(message)
                 .hint("The questions of a set are asked each by itself, in no conversation."));
         }
@@ -220,7 +221,12 @@ mod tests {
             "configuration \"a\": option \"answer.conversation\" cannot be evaluated",
             "asked each by itself",
         );
-        assert!(parse(r#"{"a": {"answer": {"conversation": null}}}"#).is_ok());
+        check(
+            r#"{"a": {"answer": {"history": []}}}"#,
+            "configuration \"a\": option \"answer.history\" cannot be evaluated",
+            "asked each by itself",
+        );
+        assert!(parse(r#"{"a": {"answer": {"conversation": null, "history": null}}}"#).is_ok());
         check(r#"{"a": 1}"#, "configuration \"a\": options must be an object, not 1", "options");
         check(
             r#"{"a": {"retrieve": {"mmr": 1e400}}}"#,

@@ -10,6 +10,9 @@ use super::{QuestionOptions, WrittenOptions, bare_keys, groups};
 use crate::error::Result;
 use crate::options::shortened;
 
+/// Options of which a list tells only where they come from: they have values of columns, or what people have said.
+const UNTOLD: [&str; 2] = [FILTER, "answer.history"];
+
 /// What a call says of its question, over what the pipeline says.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OptionLayers {
@@ -32,6 +35,8 @@ pub enum OptionSource {
     Setting(&'static str),
     /// The language model, which runs on this machine.
     LocalModel,
+    /// The calibration of the embedding model.
+    Calibration,
 }
 
 /// What holds for an option that neither the call nor the pipeline says.
@@ -51,6 +56,7 @@ impl fmt::Display for OptionSource {
             OptionSource::Pipeline => f.write_str("pipeline"),
             OptionSource::Setting(name) => write!(f, "setting {name}"),
             OptionSource::LocalModel => f.write_str("local model"),
+            OptionSource::Calibration => f.write_str("model"),
         }
     }
 }
@@ -84,8 +90,8 @@ impl OptionLayers {
         call.or_else(|| Some((OptionSource::Pipeline, self.defaults.value(path)?)))
     }
 
-    /// All values that are not built in, and where they come from: "k = 8 (pipeline)". Of the filter, only
-    /// where it comes from.
+    /// All values that are not built in, and where they come from: "k = 8 (pipeline)". Of the filter and
+    /// the history, only where they come from.
     #[must_use]
     pub fn listed(&self, settings: &[SettingInForce]) -> Vec<String> {
         paths().iter().filter_map(|path| self.line(path, settings)).collect()
@@ -103,7 +109,7 @@ impl OptionLayers {
                 let default = self.defaults.value(path).filter(|default| !default.is_null());
                 default.map(|_| format!("{path} = null ({source})"))
             }),
-            Some((source, _)) if path == FILTER => Some(format!("{path} ({source})")),
+            Some((source, _)) if UNTOLD.contains(&path) => Some(format!("{path} ({source})")),
             Some((source, value)) => Some(format!("{path} = {} ({source})", shown(value))),
         }
     }
@@ -214,7 +220,10 @@ mod tests {
     fn what_is_not_built_in_is_listed_with_its_source() {
         let layers = layers(
             json!({"k": 3}),
-            json!({"retrieve": {"rerank": null, "filter": {"customer": "Smith"}}}),
+            json!({
+                "retrieve": {"rerank": null, "filter": {"customer": "Smith"}},
+                "answer": {"history": [{"role": "user", "content": "Who is Smith?"}]},
+            }),
             json!({"retrieve": {"mmr": 0.5, "rerank": "llm"}, "cite": {"style": "footnote"}}),
         );
         let setting = |option, value: &str| SettingInForce {
@@ -230,6 +239,7 @@ mod tests {
                 "retrieve.filter (call)",
                 "retrieve.rerank = null (call)",
                 "retrieve.mmr = 0.5 (pipeline)",
+                "answer.history (call)",
                 "cite.style = footnote (pipeline)",
             ]
         );
@@ -238,6 +248,17 @@ mod tests {
         assert_eq!(
             self::layers(json!({}), nulls, defaults).listed(&[setting("llm", "writer")]),
             ["llm = writer (setting rag.some)", "verify.by = null (call)"]
+        );
+        let fitted = |option| SettingInForce {
+            option,
+            source: OptionSource::Calibration,
+            value: "0.5".to_owned(),
+        };
+        let said = json!({"retrieve": {"closeness": true}});
+        assert_eq!(
+            self::layers(json!({}), said, json!({}))
+                .listed(&[fitted("retrieve.dense_weight"), fitted("retrieve.closeness")]),
+            ["retrieve.dense_weight = 0.5 (model)", "retrieve.closeness = true (call)"]
         );
         let long = json!({"cite": {"link_template": "x".repeat(1000)}});
         let listed = self::layers(json!({}), long, json!({})).listed(&[]);

@@ -9,7 +9,7 @@
 //! ([`step_back`]), ask one thing after the other ([`decompose`]), or read a filter out of the
 //! question ([`self_query`]). [`feedback`] takes the words of what was found first and needs no
 //! language model. [`route`] chooses where to look. [`condense`] and [`follow_up`] make a question that follows
-//! others stand alone.
+//! others stand alone, and [`history`] reads those others where a program tells them.
 //!
 //! What a model writes is not trusted: it is read by [`list`](crate::prompt::list) and [`object`](crate::prompt::object), which take what they
 //! understand and leave the rest, and becomes words to look for or values to compare with, never
@@ -20,6 +20,7 @@ pub mod condense;
 pub mod decompose;
 pub mod feedback;
 pub mod follow_up;
+pub mod history;
 pub mod hyde;
 pub mod multi_query;
 pub mod options;

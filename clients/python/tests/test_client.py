@@ -120,23 +120,51 @@ def test_stream(client: Client) -> None:
     assert stream.answer.citations[0].source_key == "2"
 
 
-async def test_a_history_leads_to_its_conversation(client: Client, async_client: AsyncClient) -> None:
-    first = client.ask(REFUND, history=[])
+FOLLOW_UP = "And how long does it take?"
+
+
+async def test_a_question_is_understood_by_its_history_and_nothing_is_kept(conninfo: str) -> None:
+    history = [(REFUND, "Five working days.")]
+    traced = {"options": "-c rag.trace=full", "autocommit": True}
+    with psycopg.connect(conninfo, **traced) as connection:  # type: ignore[arg-type]
+
+        def count() -> Any:
+            return connection.execute("SELECT count(*) FROM rag.conversation").fetchone()
+
+        before = count()
+        client = Client(connection, pipeline="page")
+        answers = [client.ask(FOLLOW_UP, history=history), client.ask(FOLLOW_UP, history=history, remember=False)]
+        with client.stream(FOLLOW_UP, history=history, options={"retrieve": {"candidates": 30}}) as stream:
+            answers.append(stream.answer)
+        async with await psycopg.AsyncConnection.connect(conninfo, **traced) as own:  # type: ignore[arg-type]
+            answers.append(await AsyncClient(own, pipeline="page").ask(FOLLOW_UP, history=history))
+        for answer in answers:
+            assert answer.conversation is None and answer.supported
+            row = connection.execute("SELECT question FROM rag.trace_log WHERE id = %s", [answer.trace_id]).fetchone()
+            assert row is not None and "refund" in row[0]
+        assert count() == before
+
+
+async def test_a_history_that_is_remembered_leads_to_its_conversation(
+    client: Client, async_client: AsyncClient
+) -> None:
+    first = client.ask(REFUND, remember=True)
     assert first.conversation is not None
     history = [(f" {REFUND}\n", f"{first.text}\n")]
-    second = client.ask("And how long does it take?", history=history, options={"retrieve": {"candidates": 30}})
+    options = {"retrieve": {"candidates": 30}}
+    second = client.ask(FOLLOW_UP, history=history, remember=True, options=options)
     assert second.conversation == first.conversation and "five working days" in str(second)
-    history.append(("And how long does it take?", str(second)))
-    with client.stream("And when are invoices sent?", history=history) as stream:
+    history.append((FOLLOW_UP, str(second)))
+    with client.stream("And when are invoices sent?", history=history, remember=True) as stream:
         third = stream.answer
     assert third.conversation == first.conversation
     assert third.details()["conversation"] == str(first.conversation)
     # Just the last of what was said is enough, but no less than all of a conversation.
     history = [("Who?", "Nobody."), *history, ("And when are invoices sent?", str(third))]
-    fourth = await async_client.ask("Why?", history=history)
+    fourth = await async_client.ask("Why?", history=history, remember=True)
     assert fourth.conversation == first.conversation
-    assert client.ask("Why?", history=history[2:]).conversation not in (None, first.conversation)
-    assert client.ask("Why?").conversation is None
+    assert client.ask("Why?", history=history[2:], remember=True).conversation not in (None, first.conversation)
+    assert client.ask("Why?", history=history).conversation is None
 
 
 def test_a_conversation_that_is_named_is_gone_on_with(client: Client) -> None:
@@ -144,7 +172,7 @@ def test_a_conversation_that_is_named_is_gone_on_with(client: Client) -> None:
     named = client.ask(REFUND, conversation=conversation, history=[("Who?", "Nobody.")])
     assert named.conversation == conversation
     options = {"answer": {"conversation": str(conversation)}}
-    assert client.ask(REFUND, options=options, history=[]).conversation == conversation
+    assert client.ask(REFUND, options=options, history=[], remember=True).conversation == conversation
     with client.stream("And how long does it take?", conversation=conversation) as stream:
         assert "five working days" in str(stream.answer) and stream.answer.conversation == conversation
 
@@ -165,29 +193,50 @@ def test_an_answer_that_was_none_is_part_of_a_history(client: Client, conninfo: 
             " VALUES (%s, %s, %s, 'I don''t know: the sources do not say.')",
             [begun, REFUND, REFUND],
         )
-    assert client.ask("Why?", history=[(REFUND, None)]).conversation == begun
+    assert client.ask("Why?", history=[(REFUND, None)], remember=True).conversation == begun
 
 
 def test_a_failed_question_begins_no_conversation(client: Client, conninfo: str) -> None:
     with psycopg.connect(conninfo, autocommit=True) as connection:
         before = connection.execute("SELECT count(*) FROM rag.conversation").fetchone()
         with pytest.raises(pg_rag.UnknownObjectError):
-            client.ask(REFUND, history=[], filter={"nothing": 1})
+            client.ask(REFUND, remember=True, filter={"nothing": 1})
         assert connection.execute("SELECT count(*) FROM rag.conversation").fetchone() == before
 
 
 def test_where_nothing_can_be_written_nothing_is_kept(conninfo: str) -> None:
     with psycopg.connect(conninfo, autocommit=True) as connection:
         connection.execute("SET default_transaction_read_only = on")
-        answer = Client(connection, pipeline="page").ask(REFUND, history=[])
-    assert answer.supported and answer.conversation is None
+        client = Client(connection, pipeline="page")
+        answer = client.ask(FOLLOW_UP, history=[(REFUND, "Five working days.")], remember=True)
+        assert answer.supported and answer.conversation is None
+        with client.stream(REFUND, remember=True) as stream:
+            assert stream.answer.supported and stream.answer.conversation is None
 
 
 def test_a_history_of_something_else_is_refused(client: Client) -> None:
     with pytest.raises(TypeError, match="no int"):
         client.ask(REFUND, history=[("When?", 9)])  # type: ignore[list-item]
+    with pytest.raises(TypeError, match="no int"):
+        client.stream(REFUND, history=[("When?", 9)], remember=True)  # type: ignore[list-item]
     with pytest.raises(TypeError, match="history"):
         client.retrieve(REFUND, history=[])  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="remember"):
+        client.retrieve(REFUND, remember=True)  # type: ignore[call-arg]
+
+
+def test_a_history_has_one_place(client: Client, conninfo: str) -> None:
+    told = {"answer": {"history": [{"role": "user", "content": "When?"}, {"role": "assistant", "content": "At nine."}]}}
+    with psycopg.connect(conninfo, autocommit=True) as connection:
+        connection.execute("SET default_transaction_read_only = on")
+        # Where nothing can be written it is refused as well.
+        for asked in (client, Client(connection, pipeline="page")):
+            with pytest.raises(ValueError, match="remember=True excludes"):
+                asked.ask(REFUND, remember=True, options=told)
+            with pytest.raises(ValueError, match="is an object, such as a dict, and not str"):
+                asked.ask(REFUND, options={"answer": "wrong"}, remember=True)
+            with pytest.raises(ValueError, match="is an object, such as a dict, and not str"):
+                asked.ask(REFUND, options={"answer": "wrong"}, history=[("When?", "At nine.")])
 
 
 def test_a_stream_that_is_not_read_to_its_end(client: Client) -> None:

@@ -103,8 +103,21 @@ def test_a_conversation(client: Client) -> None:
     assert "first day" in chat.invoke("When are invoices sent?").text
 
 
-def test_a_question_is_understood_by_what_was_said_before(client: Client, conninfo: str) -> None:
-    chat = ChatPgRag(client=client)
+def test_a_question_is_understood_by_what_was_said_before_and_nothing_is_kept(conninfo: str) -> None:
+    with psycopg.connect(conninfo, options="-c rag.trace=full", autocommit=True) as connection:
+        before = connection.execute("SELECT count(*) FROM rag.conversation").fetchone()
+        chat = ChatPgRag(client=Client(connection, pipeline="page"))
+        first = chat.invoke([SystemMessage("Be brief."), HumanMessage(REFUND)])
+        second = chat.invoke([SystemMessage("Be brief."), HumanMessage(REFUND), first, HumanMessage(FOLLOW_UP)])
+        details = second.response_metadata
+        assert "five working days" in second.text and details["conversation"] is None
+        meant = connection.execute("SELECT question FROM rag.trace_log WHERE id = %s", [details["trace_id"]]).fetchone()
+        assert meant is not None and "refund" in meant[0]
+        assert connection.execute("SELECT count(*) FROM rag.conversation").fetchone() == before
+
+
+def test_what_was_said_is_remembered(client: Client, conninfo: str) -> None:
+    chat = ChatPgRag(client=client, remember=True)
     first = chat.invoke([SystemMessage("Be brief."), HumanMessage(REFUND)])
     said = [SystemMessage("Be brief."), HumanMessage(REFUND), first, HumanMessage(FOLLOW_UP)]
     second = chat.invoke(said)
@@ -118,7 +131,7 @@ def test_a_question_is_understood_by_what_was_said_before(client: Client, connin
 
 
 def test_a_streamed_answer_is_part_of_what_was_said(client: Client, conninfo: str) -> None:
-    chat = ChatPgRag(client=client)
+    chat = ChatPgRag(client=client, remember=True)
     said: list[BaseMessage] = [HumanMessage(REFUND)]
     for question in (FOLLOW_UP, "And for invoices?"):
         whole = None
@@ -133,7 +146,7 @@ async def test_what_was_said_before_is_known_asynchronously(
     client: Client, async_client: AsyncClient, conninfo: str
 ) -> None:
     for given in (None, async_client):
-        chat = ChatPgRag(client=client, async_client=given)
+        chat = ChatPgRag(client=client, async_client=given, remember=True)
         first = await chat.ainvoke(REFUND)
         second = await chat.ainvoke([HumanMessage(REFUND), first, HumanMessage(FOLLOW_UP)])
         assert "refund" in looked_up(conninfo, second)[1]
@@ -142,7 +155,7 @@ async def test_what_was_said_before_is_known_asynchronously(
 
 
 def test_calls_of_tools_are_no_answers(client: Client) -> None:
-    chat = ChatPgRag(client=client)
+    chat = ChatPgRag(client=client, remember=True)
     first = chat.invoke(REFUND)
     call = AIMessage("", tool_calls=[{"name": "f", "args": {}, "id": "1"}])
     second = chat.invoke([HumanMessage(REFUND), call, first, HumanMessage(FOLLOW_UP)])
@@ -160,9 +173,11 @@ def test_nothing_is_kept_unless_it_is_to_be_remembered(client: Client, conninfo:
     count = "SELECT count(*) FROM rag.conversation"
     with psycopg.connect(conninfo, autocommit=True) as connection:
         before = connection.execute(count).fetchone()
-        for chat in (ChatPgRag(client=client, remember=False), ChatPgRag(client=client).bind(remember=False)):
+        for chat in (ChatPgRag(client=client), ChatPgRag(client=client, remember=True).bind(remember=False)):
             assert chat.invoke(REFUND).response_metadata["conversation"] is None
         assert connection.execute(count).fetchone() == before
+        remembered = ChatPgRag(client=client).bind(remember=True).invoke(REFUND)
+        assert remembered.response_metadata["conversation"] is not None
 
 
 def test_a_chain(client: Client) -> None:

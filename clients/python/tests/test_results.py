@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
@@ -13,11 +12,19 @@ from uuid import UUID
 
 import psycopg
 import pytest
+from psycopg.types.json import Jsonb
 
-from pg_rag import Client, InvalidArgumentError, RagError, UnavailableError
+from pg_rag import (
+    BudgetExceededError,
+    Client,
+    InvalidArgumentError,
+    LimitExceededError,
+    RagError,
+    UnavailableError,
+)
 from pg_rag._errors import translate, translated
 from pg_rag._results import answer_of
-from pg_rag._statements import _NO_ANSWER, _PLACED, answer, call, named_conversation, pieces, question
+from pg_rag._statements import _NO_ANSWER, answer, call, named_conversation, pieces, question
 from pg_rag._stream import Pieces
 
 DETAILS: dict[str, Any] = {
@@ -138,18 +145,49 @@ def test_an_error_without_sqlstate_that_is_no_outage() -> None:
     assert type(translate(psycopg.ProgrammingError("a mistake"))) is RagError
 
 
-def test_what_is_compared_of_a_history_has_no_space_around_it() -> None:
-    asked = question("Why?\n", {"history": [(" When?\n", "\tAt nine. "), ("W" * 300, "No.")]})
-    for statement in (answer(None, asked), pieces(None, asked)):
-        titles, questions, answers, title, *rest = statement[1]
-        assert titles == ["When?", "W" * 200] and questions == ["When?", "W" * 300]
-        assert answers == ["At nine.", "No."] and title == "Why?"
-        assert len(rest) == 2 and statement[0].as_string().count("%s") == 6
+@pytest.mark.parametrize(
+    ("sqlstate", "kind"),
+    [("RG001", BudgetExceededError), ("53400", LimitExceededError), ("53000", UnavailableError), ("RG000", RagError)],
+)
+def test_a_spent_budget_is_told_apart_from_other_limits(sqlstate: str, kind: type[RagError]) -> None:
+    error = psycopg.OperationalError('the budget of role "ann" is spent')
+    error.sqlstate = sqlstate
+    assert type(translate(error)) is kind
 
 
-def test_an_answer_that_was_none_is_compared_by_the_words_that_are_kept() -> None:
-    asked = question("Why?", {"history": [("When?", None)]})
-    assert answer(None, asked)[1][2] == ["I don't know: the sources do not say."]
+HISTORY = [("When?", "At nine."), ("Who?", None)]
+MESSAGES = [
+    {"role": "user", "content": "When?"},
+    {"role": "assistant", "content": "At nine."},
+    {"role": "user", "content": "Who?"},
+    {"role": "assistant", "content": "I don't know: the sources do not say."},
+]
+
+
+def sent(values: list[Any]) -> list[Any]:
+    """Return values with those of the type jsonb as what they hold."""
+    return [it.obj if isinstance(it, Jsonb) else it for it in values]
+
+
+def test_a_history_is_an_option_of_the_question() -> None:
+    options = {"answer": {"cache": "off"}}
+    asked = question("Why?", {"history": HISTORY, "options": options})
+    for statement, values in (answer(None, asked), pieces(None, asked)):
+        assert "rag_conversation" not in statement.as_string()
+        assert sent(values) == ["Why?", {"answer": {"cache": "off", "history": MESSAGES}}]
+    assert options == {"answer": {"cache": "off"}}
+    asked = question("Why?", {"history": [], "remember": False})
+    assert answer(None, asked)[1] == ["Why?"]
+
+
+def test_what_is_to_be_remembered_is_part_of_a_conversation() -> None:
+    asked = question("Why?", {"history": HISTORY, "remember": True, "k": 3, "options": {"k": 2}})
+    for statement, values in (answer("rag here", asked), pieces("rag here", asked)):
+        text = statement.as_string()
+        assert '"rag here"."rag_conversation_continue"(' in text and text.count("%s") == len(values)
+        assert sent(values) == ["Why?", MESSAGES, "Why?", 3, {"k": 2, "answer": {}}, MESSAGES]
+    asked = question("Why?", {"remember": True})
+    assert sent(answer(None, asked)[1]) == ["Why?", [], "Why?", {"answer": {}}, []]
 
 
 # The repository, of which a copy of the package alone has only the package.
@@ -161,21 +199,6 @@ def source(path: str) -> str:
     if not file.exists():
         pytest.skip(f"{path} is not there")
     return file.read_text(encoding="utf-8")
-
-
-def plain(statement: str) -> str:
-    """Return a statement without its comments, and with one way to write parameters and white space."""
-    lines = [line for line in statement.splitlines() if not line.startswith("--")]
-    return re.sub(r"\$\d", "%s", " ".join(" ".join(lines).split()))
-
-
-def test_a_conversation_is_found_and_begun_by_the_statements_of_rag_server() -> None:
-    placed = plain(_PLACED.format("rag_conversation"))
-    found, _, last = plain(source("rag-server/sql/conversation_find.sql")).rpartition(" ) SELECT ")
-    assert last == "f.id FROM found AS f"
-    assert placed.startswith(f"{found} ), placed AS MATERIALIZED")
-    begun = plain(source("rag-server/sql/conversation_begin.sql")).removeprefix("SELECT ")
-    assert placed.endswith(f"(SELECT f.id FROM found AS f), {begun}) AS conversation )")
 
 
 def test_what_is_said_of_an_answer_that_is_none_is_what_the_database_keeps() -> None:
@@ -199,6 +222,5 @@ def test_the_conversation_of_a_question_is_known_by_its_name(how: dict[str, Any]
 
 def test_a_history_gives_way_to_a_conversation() -> None:
     for how in ({"conversation": "a"}, {"options": {"answer": {"conversation": "a"}}}):
-        asked = question("Why?", {"history": [], **how})
-        assert "history" not in asked and asked["options"] == {"answer": {"conversation": "a"}}
-        assert "rag.conversation" not in answer(None, asked)[0].as_string()
+        asked = question("Why?", {"history": HISTORY, "remember": True, **how})
+        assert asked == {"question": "Why?", "options": {"answer": {"conversation": "a"}}}

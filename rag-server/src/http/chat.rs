@@ -52,6 +52,9 @@ pub struct Request {
     #[serde(default, deserialize_with = "or_default")]
     options: Options,
     conversation: Option<Uuid>,
+    // Whether the question is kept with its answer, in OpenAI's word.
+    #[serde(default, deserialize_with = "or_default")]
+    store: bool,
 }
 
 #[derive(Deserialize)]
@@ -196,6 +199,16 @@ impl Request {
         Ok(())
     }
 
+    /// Refuses to keep a question in a conversation where the options say what was said before it.
+    fn check_store(&self) -> Result<(), Failure> {
+        if !self.options.says_of_answer("history") {
+            return Ok(());
+        }
+        let refused = Failure::request("store and the option answer.history exclude each other");
+        let hint = "leave the option out: the messages say what was said before";
+        Err(refused.param("store").hint(hint))
+    }
+
     /// The function of which the answer is to be the arguments.
     fn called(&self) -> Result<Option<Function>, Failure> {
         tools::wanted(&self.tools, &self.tool_choice)
@@ -242,8 +255,8 @@ impl Request {
 }
 
 /// Questions with their answers. Messages of others than user and assistant are left out: in which words a language
-/// model is asked is a matter of the database's templates. The database has kept the arguments of a function that had
-/// to be called as the answer; but a text that follows a call is the answer of another server, which it has made of what
+/// model is asked is a matter of the database's templates. The arguments of a function that had to be called are the
+/// answer, as which a conversation keeps them; but a text that follows a call is the answer of another server, which it has made of what
 /// a tool has found.
 fn turns(messages: &[Message]) -> Vec<(String, String)> {
     let mut turns = Vec::new();
@@ -277,8 +290,13 @@ pub async fn complete(
     let with_usage = request.stream_options.as_ref().is_some_and(|options| options.include_usage);
     let called = request.called()?.map(|function| function.name);
     let completion = Completion::new(&request.model, called);
+    let is_kept = request.store && server.conversations;
+    if is_kept {
+        request.check_store()?;
+    }
     let (question, turns) = request.question()?;
-    let history = if server.conversations { History::Said(turns) } else { History::Unkept };
+    server.check_conversation(&question)?;
+    let history = History { turns, is_kept };
     if is_told {
         let pieces = question::tell(&caller.database, question, history).await?;
         return sse::response(pieces, Chunks::new(completion, with_usage), in_flight).await;

@@ -179,12 +179,26 @@ fn parameters_become_options_unless_these_say_otherwise() {
 #[test]
 fn null_is_what_is_left_out() {
     let request = request(json!({
-        "model": "docs", "messages": [], "stream": null, "stream_options": {"include_usage": null}, "n": null,
+        "model": "docs", "messages": [], "stream": null, "stream_options": {"include_usage": null}, "n": null, "store": null,
         "tools": null, "filter": null, "options": null, "temperature": null, "response_format": null,
     }));
-    assert!(!request.stream && !request.stream_options.as_ref().unwrap().include_usage);
+    assert!(
+        !request.stream
+            && !request.store
+            && !request.stream_options.as_ref().unwrap().include_usage
+    );
     assert!(request.filter.is_none() && request.check().is_ok());
     assert_eq!(serde_json::to_value(request.all_options().unwrap()).unwrap(), json!({}));
+}
+
+#[test]
+fn what_was_said_before_is_stored_by_the_messages_alone() {
+    let check = |options: Value| {
+        let body = json!({"model": "docs", "messages": [], "store": true, "options": options});
+        request(body).check_store()
+    };
+    assert!(check(json!({})).is_ok() && check(json!({"answer": {"history": null}})).is_ok());
+    assert!(check(json!({"answer": {"history": []}})).is_err());
 }
 
 #[test]

@@ -221,7 +221,7 @@ fn check_strategy(strategy: Option<&str>, offers_sql: bool) -> Result<(), Failur
 async fn ask(lease: &mut Lease, arguments: Ask) -> Result<String, Failure> {
     let Ask { question, pipeline, k, strategy, filter, max_tokens } = arguments;
     let question = Question { question, pipeline, k, strategy, filter, ..Question::default() };
-    let details = question::answer(lease, question, &History::Unkept).await?;
+    let details = question::answer(lease, question, &History::default()).await?;
     Ok(answered(&details, room(max_tokens)))
 }
 

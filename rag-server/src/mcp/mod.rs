@@ -199,8 +199,9 @@ fn protocol_error(failure: &Failure) -> ErrorData {
 
 /// Serves one client over standard input and output until it leaves or `stop`. The error is a sentence.
 pub async fn serve_stdio(config: &Config, stop: CancellationToken) -> Result<(), String> {
-    let database = Database::new(config.database.clone(), config.connections, config.timeout);
-    tokio::spawn(database::close_idle(vec![Arc::clone(&database)]));
+    let database = Database::new(config.database.clone(), config.connections, config.limits);
+    let asked = Arc::clone(&database);
+    tokio::spawn(database::close_idle(move || vec![Arc::clone(&asked)]));
     let server = McpServer { database: Some(Arc::clone(&database)), offers_sql: config.sql };
     let (input, output) = rmcp::transport::stdio();
     let serving = server

@@ -51,6 +51,7 @@ pub fn read(defaults: Value) -> Result<WrittenOptions> {
     }
     let never = [
         ("answer.conversation", "A conversation is of a role, and is named with each question."),
+        ("answer.history", "What was said before is told with each question."),
         ("retrieve.offset", "It says which page of one question is wanted."),
         ("retrieve.route", "It says how the pipeline is chosen, before that has been done."),
     ];

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::answer::{self, Answer, AnswerStream, CheckOptions, Record, examples};
 use super::batch::QuestionBatch;
-use super::conversation::{Conversation, Turn};
+use super::conversation::{Conversation, SaidBefore, Turn};
 use super::fallback::AnsweredQuestion;
 use super::federation::{FederatedPipeline, FederatedSearch};
 use super::options::{AskedOptions, CallOptions};
@@ -124,9 +124,10 @@ impl QuestionRequest<'_> {
         }
     }
 
-    /// The answer, of which nothing is kept.
+    /// The answer as it is worth to somebody who asks for the first time: nothing of it is kept, and no reply that was.
     pub fn answer(mut self, text: Option<&str>) -> Result<Answer> {
         let call = CallOptions::read(&self.arguments, self.options.take())?.for_answer();
+        let call = call.without_kept_replies();
         let (prepared, _) = self.prepare(&call, text, PreparedFor::Answer)?;
         Ok(fallback::answered(&self, &call, prepared)?.answer)
     }
@@ -137,6 +138,9 @@ impl QuestionRequest<'_> {
         let level = guc::trace();
         let is_recorded = wants_steps || level != guc::TraceLevel::Off;
         let ((answered, conversation), steps) = trace::recorded(is_recorded, || {
+            if wants_steps {
+                trace::count_calls();
+            }
             let call = CallOptions::read(&self.arguments, self.options.take())?.for_answer();
             let (prepared, conversation) = self.prepare(&call, text, PreparedFor::Answer)?;
             Ok((fallback::answered(&self, &call, prepared)?, conversation))
@@ -199,16 +203,14 @@ impl QuestionRequest<'_> {
         Ok(self.prepare(&call, text, PreparedFor::Reading)?.0)
     }
 
-    /// The question, ready to be answered, and the conversation that it is part of.
+    /// The question, ready to be answered, and the conversation that it is part of, where that is kept.
     fn prepare(
         &self,
         call: &CallOptions,
         text: Option<&str>,
         purpose: PreparedFor,
     ) -> Result<(PreparedQuestion, Option<Conversation>)> {
-        let conversation = call.options.answer.conversation.as_deref();
-        let conversation =
-            conversation.map(|id| Conversation::find(id, &call.withheld)).transpose()?;
+        let before = SaidBefore::find(&call.options.answer, &call.withheld)?;
         let text = required_question(text)?;
         let is_open = route::is_open(self.pipeline, &call.options.retrieve);
         let chosen = match route::several(self.pipeline, text)? {
@@ -216,18 +218,18 @@ impl QuestionRequest<'_> {
             several => several,
         };
         let known = chosen.map(|chosen| self.asked(call, &chosen, READ)).transpose()?;
-        let text = match &conversation {
+        let text = match &before {
             None => text.to_owned(),
-            Some(conversation) => {
+            Some(before) => {
                 let llm = known.as_ref().map_or_else(|| call.llm(), |asked| asked.options.llm());
-                conversation.condensed(text, &llm?)?
+                before.condensed(text, &llm?)?
             }
         };
         let asked = match known {
             Some(asked) => asked,
             None => self.asked(call, &[route::pipeline_for(self.pipeline, &text, call)?], READ)?,
         };
-        Ok((asked.prepared(text, purpose)?, conversation))
+        Ok((asked.prepared(text, purpose)?, before.and_then(SaidBefore::kept)))
     }
 
     /// The question for the pipelines that a fallback called `name` stands for. Where the caller has not named it, it
@@ -288,9 +290,12 @@ struct AskedPipelines {
 impl AskedPipelines {
     /// The question, which is looked up as `text`.
     fn prepared(self, text: String, purpose: PreparedFor) -> Result<PreparedQuestion> {
-        let AskedPipelines { pipelines, options } = self;
+        let AskedPipelines { pipelines, mut options } = self;
         let llm = options.llm()?;
-        options.trace(&llm)?;
+        options.options.answer.settle_preset(&text);
+        let models: Vec<&str> =
+            pipelines.iter().map(|it| it.searched.pipeline.model.as_str()).collect();
+        options.trace(&llm, &models)?;
         let mut search = FederatedSearch::new(pipelines, READ)?.for_answers();
         if purpose == PreparedFor::Answer {
             search = search.with_caching(options.options.answer.cache.map(Caching::from));
@@ -350,6 +355,7 @@ fn writing(
         examples: Vec::new(),
         min_confidence,
         max_sentences: answer.max_sentences,
+        most_read: answer.read,
         sampling: answer.sampling()?,
         max_tokens: answer.max_tokens,
         cache_similarity: answer.cache_similarity,

@@ -41,9 +41,11 @@ for (const question of ["When are invoices sent?", "And how long does a refund t
 // endregion
 const ask = (more) => client.chat.completions.create({ model: "page", ...more });
 messages.push({ role: "user", content: "Why?" });
-const why = await ask({ messages });
+assert.equal((await ask({ messages })).rag.conversation, undefined);
+const why = await ask({ messages, store: true });
 messages.push(why.choices[0].message, { role: "user", content: "When are invoices sent?" });
-assert.equal((await ask({ messages })).rag.conversation, why.rag.conversation);
+assert.equal((await ask({ messages, store: true })).rag.conversation, why.rag.conversation);
+assert.ok(why.rag.conversation);
 
 // region stream
 const question = [{ role: "user", content: "How long does a refund take?" }];

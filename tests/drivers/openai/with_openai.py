@@ -41,7 +41,15 @@ for question in ["When are invoices sent?", "And how long does a refund take?"]:
     completion = client.chat.completions.create(model="page", messages=messages)
     messages.append(completion.choices[0].message)
 # endregion
-again = client.chat.completions.create(model="page", messages=[*messages, {"role": "user", "content": "Why?"}])
+assert completion.rag["supported"] and "conversation" not in completion.rag, completion.rag
+
+# region store
+messages = [{"role": "user", "content": "When are invoices sent?"}]
+completion = client.chat.completions.create(model="page", messages=messages, store=True)
+print(completion.rag["conversation"])
+# endregion
+messages += [completion.choices[0].message, {"role": "user", "content": "Why?"}]
+again = client.chat.completions.create(model="page", messages=messages, store=True)
 assert again.rag["conversation"] == completion.rag["conversation"], again.rag
 
 # region stream
@@ -132,6 +140,7 @@ unchanged = ask(
     tools=[tool],
     tool_choice="auto",
     parallel_tool_calls=True,
+    store=False,
     response_format={"type": "text"},
 )
 assert unchanged.choices[0].message.content == text and unchanged.choices[0].message.tool_calls is None

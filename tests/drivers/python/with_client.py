@@ -72,6 +72,15 @@ for asked in ["When are invoices sent?", "And how long does a refund take?"]:
     reply = rag.ask(asked, history=history)
     history.append((asked, reply.text))
 # endregion
+assert reply.supported and reply.conversation is None
+
+# region remember
+remembered = []
+for asked in ["When are invoices sent?", "And how long does a refund take?"]:
+    reply = rag.ask(asked, history=remembered, remember=True)
+    remembered.append((asked, reply.text))
+print(reply.conversation)
+# endregion
 assert reply.conversation not in (None, conversation)
 
 # region wait

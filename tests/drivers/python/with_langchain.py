@@ -45,6 +45,15 @@ said = [HumanMessage("When are invoices sent?")]
 said += [chat.invoke(said), HumanMessage("And how often are they sent?")]
 follow_up = chat.invoke(said)
 # endregion
+assert follow_up.response_metadata["supported"] and follow_up.response_metadata["conversation"] is None
+
+# region remember
+remembering = chat.bind(remember=True)
+said = [HumanMessage("When are invoices sent?")]
+said += [remembering.invoke(said), HumanMessage("And how often are they sent?")]
+follow_up = remembering.invoke(said)
+print(follow_up.response_metadata["conversation"])
+# endregion
 assert follow_up.response_metadata["conversation"] == said[1].response_metadata["conversation"] is not None
 
 # region conversation
@@ -55,7 +64,7 @@ chat.bind(conversation=client.conversation(), filter={"lang": "en"}).invoke("Whe
 from langchain_core.output_parsers import StrOutputParser  # noqa: E402
 from langchain_core.runnables import RunnableParallel  # noqa: E402
 
-chain = RunnableParallel(answer=chat.bind(remember=False) | StrOutputParser(), documents=retriever)
+chain = RunnableParallel(answer=chat | StrOutputParser(), documents=retriever)
 result = chain.invoke("How long does a refund take?")
 # endregion
 assert result["answer"] == message.text and len(result["documents"]) == 2

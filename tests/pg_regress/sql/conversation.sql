@@ -1,4 +1,4 @@
--- rag_conversation, and the option conversation of rag_answer.
+-- rag_conversation, rag_conversation_continue, and the options conversation and history of rag_answer.
 \set SHOW_CONTEXT never
 \pset format unaligned
 \pset tuples_only on
@@ -62,6 +62,44 @@ SELECT fails(format('SELECT rag_answer(%L, options => %L)', 'When are invoices s
 SELECT fails('SELECT rag_conversation()');
 ROLLBACK;
 
+-- What was said before may be told with the question, which is then understood as in a conversation. Nothing is kept.
+SELECT jsonb_build_object('answer', jsonb_build_object('history', '[{"role": "user", "content": "When are invoices sent?"}, {"role": "assistant", "content": "On the first day of each month."}]'::jsonb)) AS h \gset
+SELECT rag_answer('And how can they be paid?', options => :'h');
+SELECT supported FROM rag_answer_details('And how can they be paid?', options => :'h');
+SELECT piece FROM rag_answer_stream('And how can they be paid?', options => :'h') AS piece LIMIT 1;
+SELECT stage, detail FROM rag_explain('And how can they be paid?', options => :'h') WHERE stage IN ('options', 'condense') ORDER BY stage;
+SELECT content ~ 'Question: invoices sent And how can they be paid\?$' FROM rag_prompt('And how can they be paid?', options => :'h') WHERE role = 'user';
+SELECT count(*) = :before FROM rag.conversation_turn;
+BEGIN READ ONLY;
+SELECT rag_answer('And how can they be paid?', options => :'h');
+ROLLBACK;
+-- Without messages there is nothing to lean on.
+SELECT count(*) FROM rag_explain('And how?', options => '{"answer": {"history": []}}') WHERE stage = 'condense';
+SELECT fails($$SELECT rag_answer('x', options => '{"answer": {"history": [], "conversation": "mine"}}')$$);
+SELECT fails($$SELECT rag_answer('x', options => '{"answer": {"history": "When?"}}')$$);
+SELECT fails($$SELECT rag_answer('x', options => '{"answer": {"history": [{"role": "system", "content": "Be brief."}]}}')$$);
+SELECT fails($$SELECT rag_answer('x', options => '{"answer": {"history": [{"role": "user", "content": ["When?"]}]}}')$$);
+
+-- A program that knows what was said, and no ID, is given the conversation in which that was said, or a new one.
+SELECT rag_conversation_continue('When are invoices sent?') AS k \gset
+SELECT title FROM rag.conversation WHERE id = :'k';
+SELECT rag_answer('When are invoices sent?', options => jsonb_build_object('answer', jsonb_build_object('conversation', :'k'))) AS said \gset
+SELECT jsonb_build_array(jsonb_build_object('role', 'user', 'content', E' When are invoices sent?\n'), jsonb_build_object('role', 'assistant', 'content', :'said')) AS told \gset
+SELECT rag_conversation_continue('And how can they be paid?', :'told') = :'k';
+-- Just the last of what was said is enough, but no less than all of a conversation.
+SELECT rag_conversation_continue('Why?', '[{"role": "user", "content": "Who?"}, {"role": "assistant", "content": "Nobody."}]'::jsonb || :'told') = :'k';
+SELECT rag_conversation_continue('Why?', '[{"role": "user", "content": "When are invoices sent?"}, {"role": "assistant", "content": "Never."}]') = :'k';
+SELECT rag_answer('And how can they be paid?', options => jsonb_build_object('answer', jsonb_build_object('conversation', :'k'))) AS later \gset
+SELECT rag_conversation_continue('Why?', :'told') = :'k';
+SELECT rag_conversation_continue('Why?', :'told'::jsonb || jsonb_build_array(jsonb_build_object('role', 'user', 'content', 'And how can they be paid?'), jsonb_build_object('role', 'assistant', 'content', :'later'))) = :'k';
+SELECT rag_conversation_continue(repeat('long ', 100), NULL) AS long \gset
+SELECT length(title) FROM rag.conversation WHERE id = :'long';
+BEGIN READ ONLY;
+SELECT rag_conversation_continue('Why?', :'told');
+ROLLBACK;
+SELECT fails('SELECT rag_conversation_continue(NULL)');
+SELECT fails($$SELECT rag_conversation_continue('x', '[{"role": "tool", "content": "4"}]')$$);
+
 -- What is no conversation.
 SELECT fails($$SELECT rag_answer('x', options => '{"answer": {"conversation": "mine"}}')$$);
 SELECT fails($$SELECT rag_answer('x', options => '{"answer": {"conversation": ""}}')$$);
@@ -77,6 +115,7 @@ SELECT count(*) FROM fails(format('SELECT rag_answer(%L, options => %L)', 'And h
 SELECT rag_conversation() AS theirs \gset
 SELECT rag_answer('How long are backups kept?', options => jsonb_build_object('answer', jsonb_build_object('conversation', :'theirs')));
 SELECT question FROM rag.conversation_turn;
+SELECT rag_conversation_continue('And how can they be paid?', :'told') IN (:'c', :'k');
 SELECT fails(format('INSERT INTO rag.conversation_turn (conversation, question, standalone, answer) VALUES (%L, %L, %L, %L)', :'theirs', 'x', 'x', 'x'));
 SELECT fails($$UPDATE rag.conversation SET owner = 'regress_reader'$$);
 SELECT fails($$UPDATE rag.conversation_turn SET answer = 'x'$$);

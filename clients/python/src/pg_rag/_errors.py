@@ -59,6 +59,10 @@ class BudgetExceededError(RagError):
     """The budget of the role does not allow the call."""
 
 
+class LimitExceededError(RagError):
+    """The question exceeds a limit of its own, or one of a setting; repeating it is of no use."""
+
+
 class ProviderError(RagError):
     """The provider of a language model or of embeddings has failed."""
 
@@ -84,8 +88,9 @@ _BY_SQLSTATE: dict[str, type[RagError]] = {
     "42704": UnknownObjectError,
     "42883": NotInstalledError,
     "42P08": AmbiguousPipelineError,
-    "53400": BudgetExceededError,
+    "53400": LimitExceededError,
     "57014": CancelledError,
+    "RG001": BudgetExceededError,
 }
 
 # Classes of SQLSTATEs, their first two characters: data exceptions, connections, resources, interventions.

@@ -114,7 +114,7 @@ class Answer:
     `text` is None only where the documents hold no answer and `answer.schema` asks for JSON. `supported` is whether the
     documents hold the answer, and `confidence` (0 to 1) how sure that is. `context` are the chunks that were read,
     cited ones first. `faithfulness` is the score of the weakest claim, and `needs_review` true of a doubtful answer.
-    `conversation` is the ID of the conversation that the question is part of, named or found by a `history`, or None.
+    `conversation` is the ID of the conversation that the question is part of, named or found by its history, or None.
     """
 
     text: str | None

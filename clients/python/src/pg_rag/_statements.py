@@ -57,9 +57,10 @@ class AskOptions(TypedDict, total=False):
     in how many calls a language model answers, and `llm` the foreign server of that model, or `"extractive"`.
     `conversation` is the ID that `conversation()` returned, for questions that follow others. A program that keeps what
     was said itself gives it as `history` instead: pairs of a question and its answer, oldest first; the answer is None
-    where `Answer.text` was. The question goes on with the conversation in which just these were asked and answered
-    last; where there is none, as for the empty history, one begins with the question. `Answer.conversation` is its ID.
-    Nothing is kept where nothing can be written, as on a standby. With a `conversation`, the history is not looked at.
+    where `Answer.text` was. Nothing is kept of it, unless `remember` is true: then the question goes on with the
+    conversation in which just these were asked and answered last, or where there is none, as for the empty history,
+    begins one. `Answer.conversation` is its ID. Where nothing can be written, as on a standby, nothing is kept in any
+    case. With a `conversation`, neither `history` nor `remember` is looked at.
     """
 
     pipeline: str | Sequence[str] | None
@@ -70,6 +71,7 @@ class AskOptions(TypedDict, total=False):
     llm: str | None
     conversation: UUID | str | None
     history: Sequence[tuple[str, str | None]] | None
+    remember: bool | None
     options: Mapping[str, Any] | None
 
 
@@ -106,63 +108,17 @@ _streams = count()
 # An argument whose name stands for two types in SQL.
 _NAMES = {"texts": "input"}
 
-# The conversation that a history belongs to: one of the role in which just the last of what was asked and answered was,
-# and of those the one that goes back furthest, of twenty places where one could have begun. A conversation has its
-# first question as title. Titles are looked up one by one in the index conversation_by_title, whose condition stands
-# here again, and of those with the same title the newest thousand are compared.
-# Values, in their order: for each turn the title of a conversation that begins with it, the questions, the answers, and
-# the title of a new conversation. rag-server/sql/ has the same statements.
-_PLACED = """
-WITH said AS MATERIALIZED (
-    SELECT %s::pg_catalog.text[] AS titles, %s::pg_catalog.text[] AS questions, %s::pg_catalog.text[] AS answers
-), begun AS MATERIALIZED (
-    SELECT t.title, t.place::pg_catalog.int4 AS place, r.oid AS owner
-    FROM said AS s
-    CROSS JOIN LATERAL pg_catalog.unnest(s.titles) WITH ORDINALITY AS t (title, place)
-    JOIN pg_catalog.pg_roles AS r ON r.rolname OPERATOR(pg_catalog.=) CURRENT_USER
-    CROSS JOIN LATERAL (
-        SELECT FROM rag.conversation AS c
-        WHERE c.owner_id OPERATOR(pg_catalog.=) r.oid AND c.title OPERATOR(pg_catalog.=) t.title
-          AND pg_catalog.octet_length(c.title) OPERATOR(pg_catalog.<=) 1000
-        LIMIT 1) AS c
-    ORDER BY t.place
-    LIMIT 20
-), found AS MATERIALIZED (
-    SELECT c.id
-    FROM said AS s
-    CROSS JOIN begun AS b
-    CROSS JOIN LATERAL (
-        SELECT c.id, c.created_at
-        FROM rag.conversation AS c
-        WHERE c.owner_id OPERATOR(pg_catalog.=) b.owner AND c.title OPERATOR(pg_catalog.=) b.title
-          AND pg_catalog.octet_length(c.title) OPERATOR(pg_catalog.<=) 1000
-        ORDER BY c.created_at DESC
-        LIMIT 1000) AS c
-    CROSS JOIN LATERAL (
-        SELECT pg_catalog.array_agg(pg_catalog.btrim(t.question, E' \\n\\t\\r') ORDER BY t.id) AS questions,
-               pg_catalog.array_agg(pg_catalog.btrim(t.answer, E' \\n\\t\\r') ORDER BY t.id) AS answers
-        FROM rag.conversation_turn AS t
-        WHERE t.conversation OPERATOR(pg_catalog.=) c.id) AS kept
-    WHERE s.questions[b.place:] OPERATOR(pg_catalog.=) kept.questions
-      AND s.answers[b.place:] OPERATOR(pg_catalog.=) kept.answers
-    ORDER BY b.place, c.created_at DESC
-    LIMIT 1
-), placed AS MATERIALIZED (
-    SELECT COALESCE(
-        (SELECT f.id FROM found AS f),
-        CASE WHEN NOT pg_catalog.pg_is_in_recovery()
-                  AND NOT pg_catalog.current_setting('transaction_read_only')::pg_catalog.bool
-             THEN {}(%s::pg_catalog.text) END) AS conversation
-)
-"""
+# The conversation in which what was said before was said last, or a new one. Where nothing can be written there is
+# none, and what was said before goes with the question.
+_PLACED = "WITH placed AS MATERIALIZED (SELECT {}(%s::pg_catalog.text, %s::pg_catalog.jsonb) AS conversation)"
 _IN_PLACE = (
-    "options => pg_catalog.jsonb_set_lax(%s::jsonb, '{{answer,conversation}}', pg_catalog.to_jsonb(p.conversation),"
-    " true, 'return_target')"
+    "options => pg_catalog.jsonb_set(%s::pg_catalog.jsonb, CASE WHEN p.conversation IS NULL"
+    " THEN ARRAY['answer', 'history'] ELSE ARRAY['answer', 'conversation'] END,"
+    " COALESCE(pg_catalog.to_jsonb(p.conversation), %s::pg_catalog.jsonb))"
 )
-# What is taken away around texts before they are compared, and how many characters of a question are a title.
-_SPACE = " \n\t\r"
-_TITLE = 200
-# What the database keeps as the answer where there is none, as it can be of answers as JSON.
+# What is said of earlier questions, for which no function has an argument.
+_OF_HISTORY = ("history", "remember")
+# What the database says as the answer where there is none, as it can be of answers as JSON.
 _NO_ANSWER = "I don't know: the sources do not say."
 
 
@@ -196,44 +152,63 @@ def value_of(schema: str | None, function: str, arguments: Mapping[str, Any]) ->
 
 
 def answer(schema: str | None, asked: Mapping[str, Any]) -> Statement:
-    """Return the statement that answers a question in one row, with its `conversation` where it has a history."""
-    if "history" not in asked:
-        return rows_of(schema, "rag_answer_details", asked)
+    """Return the statement that answers a question in one row, with its `conversation` where it is remembered."""
+    if not asked.get("remember"):
+        return rows_of(schema, "rag_answer_details", _told(asked))
     placed, called, values = _in_place(schema, "rag_answer_details", asked)
     statement = sql.SQL("{} SELECT a.*, p.conversation FROM placed AS p CROSS JOIN LATERAL {} AS a")
     return statement.format(placed, called), values
 
 
 def pieces(schema: str | None, asked: Mapping[str, Any]) -> Statement:
-    """Return the statement that tells an answer, each `value` a piece, beside its `conversation` for a history."""
-    if "history" not in asked:
-        return value_of(schema, "rag_answer_stream", asked)
+    """Return the statement that tells an answer, each `value` a piece, with its `conversation` if it is remembered."""
+    if not asked.get("remember"):
+        return value_of(schema, "rag_answer_stream", _told(asked))
     placed, called, values = _in_place(schema, "rag_answer_stream", asked)
     return sql.SQL("{} SELECT {} AS value, p.conversation FROM placed AS p").format(placed, called), values
+
+
+def _told(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a question that is not remembered: what was said before is an option of it."""
+    arguments = {name: it for name, it in asked.items() if name not in _OF_HISTORY}
+    messages = _messages(asked.get("history"))
+    if messages:
+        _add_option(arguments, "answer", "history", messages)
+    return arguments
 
 
 def _in_place(
     schema: str | None, function: str, asked: Mapping[str, Any]
 ) -> tuple[sql.Composed, sql.Composed, list[Any]]:
     """Return what finds or begins a conversation, the call of a function as part of it, and the values of both."""
-    history = [(_bare(said), _bare(_NO_ANSWER if it is None else it)) for said, it in asked["history"]]
-    said, answered = [it for it, _ in history], [it for _, it in history]
-    titles, title = [it[:_TITLE] for it in said], _bare(asked["question"])[:_TITLE]
+    messages = Jsonb(_messages(asked.get("history")))
     options = asked.get("options") or {}
     # A member that is to be set has to be in an object that is there.
-    options = {**options, "answer": options.get("answer") or {}}
-    arguments = {name: it for name, it in asked.items() if name not in ("history", "options")}
+    options = {**options, "answer": _group(options, "answer")}
+    if options["answer"].get("history") is not None:
+        message = 'remember=True excludes options["answer"]["history"]: say what was said before as history=[...]'
+        raise ValueError(message)
+    arguments = {name: it for name, it in asked.items() if name not in (*_OF_HISTORY, "options")}
     named, values = _named(arguments, None)
-    listed = sql.SQL(", ").join([*named, sql.SQL(_IN_PLACE).format()])
+    listed = sql.SQL(", ").join([*named, sql.SQL(_IN_PLACE)])
     called = sql.SQL("{}({})").format(_name(schema, function), listed)
-    placed = sql.SQL(_PLACED).format(_name(schema, "rag_conversation"))
-    return placed, called, [titles, said, answered, title, *values, _value(options)]
+    placed = sql.SQL(_PLACED).format(_name(schema, "rag_conversation_continue"))
+    return placed, called, [asked["question"], messages, *values, _value(options), messages]
 
 
-def _bare(text: str) -> str:
-    if not isinstance(text, str):
-        raise TypeError(f"a history has pairs of a question and an answer, which are str, and no {type(text).__name__}")
-    return text.strip(_SPACE)
+def _messages(history: Iterable[tuple[str, str | None]] | None) -> list[dict[str, str]]:
+    """Return questions and answers as messages, of which the option `answer.history` is a list."""
+    return [
+        {"role": role, "content": _text(said)}
+        for asked, answered in history or ()
+        for role, said in (("user", asked), ("assistant", _NO_ANSWER if answered is None else answered))
+    ]
+
+
+def _text(said: str) -> str:
+    if not isinstance(said, str):
+        raise TypeError(f"a history has pairs of a question and an answer, which are str, and no {type(said).__name__}")
+    return said
 
 
 def schema_of_vectors() -> Statement:
@@ -307,18 +282,16 @@ def _asked(how: Mapping[str, Any]) -> dict[str, Any]:
     if pipeline is not None and not isinstance(pipeline, str):
         arguments["pipeline"] = _array(pipeline)
     offset, conversation = arguments.pop("offset", None), arguments.pop("conversation", None)
-    history = arguments.pop("history", None)
     if offset is not None:
         _add_option(arguments, "retrieve", "offset", offset)
     if conversation is not None:
         _add_option(arguments, "answer", "conversation", str(conversation))
-    if history is not None and not _has_conversation(arguments):
-        arguments["history"] = history
+    # What is None is not said, and a conversation knows what was said in it.
+    has_conversation = _conversation(arguments) is not None
+    for name in _OF_HISTORY:
+        if has_conversation or arguments.get(name) is None:
+            arguments.pop(name, None)
     return arguments
-
-
-def _has_conversation(arguments: Mapping[str, Any]) -> bool:
-    return _conversation(arguments) is not None
 
 
 def _conversation(arguments: Mapping[str, Any]) -> Any:
@@ -336,8 +309,16 @@ def named_conversation(asked: Mapping[str, Any]) -> UUID | None:
 
 def _add_option(arguments: dict[str, Any], group: str, name: str, value: Any) -> None:
     options = dict(arguments.get("options") or {})
-    options[group] = {**(options.get(group) or {}), name: value}
+    options[group] = {**_group(options, group), name: value}
     arguments["options"] = options
+
+
+def _group(options: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """Return a group of options, which is empty where it is not said."""
+    group = options.get(name)
+    if group is not None and not isinstance(group, Mapping):
+        raise ValueError(f'options["{name}"] is an object, such as a dict, and not {type(group).__name__}')
+    return group or {}
 
 
 def _vector(values: Iterable[float]) -> str:

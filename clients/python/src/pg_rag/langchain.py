@@ -120,12 +120,11 @@ class ChatPgRag(BaseChatModel):
 
     The message's `response_metadata` has `citations`, `supported`, `confidence`, `context`, `claims`, `usage`,
     `trace_id`, `pipeline` and what else an `Answer` has. What was asked and answered before is the history of the
-    question: it goes on with the conversation of the database in which just that was said, or begins one, so a question
-    may refer to those before it. So each question and its answer are kept in the database, also of a chain that asks
-    only one, until `rag_conversation_delete` deletes them. Other messages, such as instructions and calls of tools, are
-    not read. With `remember` false nothing is kept, and each question stands alone. With `conversation`, the ID that
-    `Client.conversation()` returns, the question goes on with that one, and earlier messages are not read. The fields
-    may also be given to a call, or with `bind`.
+    question, so it may refer to that. Other messages, such as instructions and calls of tools, are not read. Nothing is
+    kept in the database, unless `remember` is true: then the question goes on with the conversation of the database in
+    which just that was said, or begins one, and the database keeps it with its answer until `rag_conversation_delete`
+    deletes them. With `conversation`, the ID that `Client.conversation()` returns, the question goes on with that one,
+    and earlier messages are not read. The fields may also be given to a call, or with `bind`.
     """
 
     client: Client = Field(exclude=True)
@@ -137,7 +136,7 @@ class ChatPgRag(BaseChatModel):
     filter: dict[str, Any] | None = None
     llm: str | None = None
     conversation: UUID | str | None = None
-    remember: bool = True
+    remember: bool = False
     options: dict[str, Any] | None = None
 
     @property
@@ -147,9 +146,7 @@ class ChatPgRag(BaseChatModel):
     def _asked(self, messages: Sequence[BaseMessage], how: Mapping[str, Any]) -> tuple[str, AskOptions]:
         question, history = _said(messages)
         own = {name: getattr(self, name) for name in AskOptions.__annotations__ if name != "history"}
-        asked = {**own, **{name: it for name, it in how.items() if name in own}}
-        if how.get("remember", self.remember):
-            asked["history"] = history
+        asked = {**own, **{name: it for name, it in how.items() if name in own}, "history": history}
         return question, cast(AskOptions, asked)
 
     def _generate(
