@@ -9,7 +9,7 @@ REVOKE EXECUTE ON FUNCTION rag.cascade FROM PUBLIC;
 CREATE TRIGGER cascade AFTER DELETE ON rag.pipeline FOR EACH ROW
 EXECUTE FUNCTION rag.cascade('id', 'queue', 'pipeline', 'dead_letter', 'pipeline', 'activity', 'pipeline', 'derivation', 'pipeline',
                              'tree_change', 'pipeline', 'tree_root', 'pipeline', 'tree_place', 'pipeline', 'tree_candidate', 'pipeline',
-                             'shard', 'pipeline', 'pipeline', 'replaces');
+                             'kept_reply', 'pipeline', 'shard', 'pipeline', 'pipeline', 'replaces');
 CREATE TRIGGER cascade AFTER DELETE OR UPDATE OF name ON rag.eval_set FOR EACH ROW
 EXECUTE FUNCTION rag.cascade('name', 'eval_case', 'eval_set', 'eval_run', 'eval_set', 'eval_floor', 'eval_set');
 CREATE TRIGGER cascade AFTER DELETE ON rag.eval_case FOR EACH ROW

@@ -187,6 +187,11 @@ VOLATILE PARALLEL UNSAFE
 LANGUAGE c AS 'MODULE_PATHNAME', 'rag_drop_pipeline_wrapper';
 COMMENT ON FUNCTION rag_drop_pipeline IS 'drop a pipeline with its chunks; the source table stays as it is. Returns its name';
 
+CREATE FUNCTION rag_forget_replies(pipeline text DEFAULT NULL) RETURNS bigint
+VOLATILE PARALLEL UNSAFE
+LANGUAGE c AS 'MODULE_PATHNAME', 'rag_forget_replies_wrapper';
+COMMENT ON FUNCTION rag_forget_replies IS 'delete the replies of language models about communities that are kept for a pipeline of yours; how many there were';
+
 CREATE FUNCTION rag_retrieve(
     question text,
     pipeline text DEFAULT NULL,

@@ -139,6 +139,35 @@ COMMENT ON TABLE rag.tree_candidate IS 'summaries that are new, or were a root, 
 COMMENT ON COLUMN rag.tree_candidate.pipeline IS 'id of the pipeline in rag.pipeline';
 COMMENT ON COLUMN rag.tree_candidate.node_hash IS 'node_hash of the summary';
 
+-- Replies of language models about communities. Nobody but superusers reads them here: a question finds one by all that it
+-- would ask, so what its caller may read is the key. Without a unique one nobody waits for another session that has asked the
+-- same. A dump has none of them.
+CREATE TABLE rag.kept_reply (
+    pipeline   integer NOT NULL,
+    id         bigint GENERATED ALWAYS AS IDENTITY,
+    prompt     bytea NOT NULL,
+    writer     bytea NOT NULL,
+    chunks     bigint[] NOT NULL,
+    seen_until bigint NOT NULL,
+    reply      text NOT NULL,
+    written_at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
+    PRIMARY KEY (pipeline, id)
+) WITH (vacuum_truncate = off);
+CREATE INDEX kept_reply_prompt ON rag.kept_reply (prompt);
+CREATE INDEX kept_reply_written_at ON rag.kept_reply (written_at);
+-- Without a policy it stops roles that may read or write all tables, too, such as members of pg_read_all_data: replies speak of
+-- rows that policies may hide from them.
+ALTER TABLE rag.kept_reply ENABLE ROW LEVEL SECURITY;
+COMMENT ON TABLE rag.kept_reply IS 'what language models have replied about communities, for the next time that the same is asked; superusers alone read it';
+COMMENT ON COLUMN rag.kept_reply.pipeline IS 'id of the pipeline in rag.pipeline';
+COMMENT ON COLUMN rag.kept_reply.id IS 'number of the reply';
+COMMENT ON COLUMN rag.kept_reply.prompt IS 'SHA-256 of all that the language model was told: template, question and chunks, or answers about these';
+COMMENT ON COLUMN rag.kept_reply.writer IS 'SHA-256 of what has replied: server, model, sampling and limits';
+COMMENT ON COLUMN rag.kept_reply.chunks IS 'chunk_id of the chunks that the reply may speak of; once one of them is gone or changed, the reply is deleted';
+COMMENT ON COLUMN rag.kept_reply.seen_until IS 'number of the first transaction of which the question saw nothing: a chunk that this or a later one has written is changed';
+COMMENT ON COLUMN rag.kept_reply.reply IS 'the reply, with the chunks numbered in the order of their chunk_id, or as the merged answers number them';
+COMMENT ON COLUMN rag.kept_reply.written_at IS 'when it was written';
+
 -- Each chunk table has a policy, by which it is seen as far as its source is. What its owner has
 -- added to that counts as any policy does.
 CREATE FUNCTION rag.hides_rows(relation oid) RETURNS boolean

@@ -81,6 +81,8 @@ fn join(passage: &mut Passage, run: &[Neighbour]) {
         text.extend(part.content.chars().skip(shared));
         end = end.max(part.end_char);
     }
+    let own = passage.chunk_id;
+    passage.parts = run.iter().map(|part| part.chunk_id).filter(|part| *part != own).collect();
     (passage.content, passage.start_char, passage.end_char) = (text, first.start_char, end);
 }
 
@@ -123,7 +125,8 @@ mod tests {
         let text = "abcdefgh";
         let part = |no: i32| near(4, no, text, no as usize, no as usize + 1);
         let parts = [1, 3, 4, 5, 7].map(part).to_vec();
-        assert_eq!(one(4, parts), ("def".to_owned(), 3, 6));
+        assert_eq!(one(4, parts.clone()), ("def".to_owned(), 3, 6));
+        assert_eq!(*expanded(vec![hit(4, 1.0)], parts)[0].passage.parts, [3, 5]);
     }
 
     #[test]

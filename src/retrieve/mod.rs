@@ -88,6 +88,9 @@ pub struct Passage {
     /// What it goes on with that stands before it: the header of a table, the sentence that announces a list.
     #[serde(skip)]
     pub lead: Option<Box<str>>,
+    /// Primary keys of the other chunks of its row of which its text, or what it goes on with, is made.
+    #[serde(skip)]
+    pub parts: Box<[i64]>,
     /// Headings it stands under.
     pub heading: Option<Box<str>>,
     /// Its title and headings where the pipeline is contextual, and what else is said of its place in the document.
@@ -160,6 +163,7 @@ mod tests {
             start_char: 0,
             end_char: 0,
             lead: None,
+            parts: Box::default(),
             heading: None,
             context: None,
             metadata: serde_json::json!({}),

@@ -30,6 +30,8 @@ const SEPARATOR: &str = "\n\n";
 /// Something that an answer can cite. Its JSON is what users are told about it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
+// Nearly all are chunks, so a box around them would save nothing.
+#[allow(clippy::large_enum_variant)]
 pub enum Source {
     /// A chunk that retrieval has found.
     Chunk(Passage),

@@ -19,6 +19,7 @@ pub fn passage(content: &str) -> Passage {
         start_char: 0,
         end_char: content.chars().count() as i32,
         lead: None,
+        parts: Box::default(),
         heading: None,
         context: None,
         metadata: json!({}),

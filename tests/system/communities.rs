@@ -34,7 +34,7 @@ fn community_of(client: &mut Client, norm: &str) -> Option<i64> {
 }
 
 /// Waits until communities are as `check` wants them. A worker may be at it beside what is done here.
-fn wait_until(client: &mut Client, check: impl Fn(&mut Client) -> bool) {
+pub fn wait_until(client: &mut Client, check: impl Fn(&mut Client) -> bool) {
     let is_so = wait_for(|| {
         let done = client.query_one("SELECT rag_wait('story', '5 minutes')", &[]).unwrap();
         assert!(done.get::<_, bool>(0), "the rows wait");
@@ -149,7 +149,7 @@ fn told(request: &Request) -> String {
 }
 
 /// Answers by the first source that a call shows, or, where it shows answers, by all that these cite.
-fn tell(request: &Request) -> Reply {
+pub fn tell(request: &Request) -> Reply {
     let text = told(request);
     let cited: String = match text.split("<<<source ").nth(1) {
         Some(source) => format!("[{}]", source.split(' ').next().unwrap()),
@@ -235,6 +235,124 @@ fn a_language_model_is_called_as_often_as_was_said_and_reads_what_the_caller_see
         let asked = &http.requests()[requests.len()..];
         assert!(asked.iter().any(|it| told(it).contains("Xaver Peeters walked")), "{strategy}");
     }
+}
+
+/// A pipeline whose two communities have been found, with a language model and a role that sees as much as its owner.
+pub fn with_reader(client: &mut Client, http: &Server) {
+    let roles = "CREATE ROLE reader; GRANT SELECT ON story TO reader;";
+    client.batch_execute(&format!("{SETUP} {roles} {}", server("writer", http))).unwrap();
+    client.batch_execute("GRANT USAGE ON FOREIGN SERVER writer TO reader").unwrap();
+    client.batch_execute(CREATE).unwrap();
+    wait_until(client, |client| {
+        count(client, "SELECT count(*) FROM story_rag_chunks_communities WHERE level = 0") == 12
+    });
+}
+
+/// What the rows of both communities answer.
+pub const WALKED: &str = "Who walked with whom?";
+
+/// The answer of `global`, and how many calls were made for it.
+pub fn asked(client: &mut Client, http: &Server, question: &str) -> (String, usize) {
+    let before = http.requests().len();
+    let (answer, used, _) = ask(client, "global", question);
+    let made = http.requests().len() - before;
+    assert_eq!(used, Some(made as u64), "{question}");
+    (answer, made)
+}
+
+/// How many replies are kept.
+pub const KEPT: &str = "SELECT count(*) FROM rag.kept_reply";
+
+/// Chunks of replies that are there no more.
+const GONE: &str = "
+    SELECT count(*) FROM rag.kept_reply AS k, unnest(k.chunks) AS c
+    WHERE NOT EXISTS (SELECT FROM story_rag_chunks AS t WHERE t.chunk_id = c)";
+
+#[test]
+fn what_was_answered_of_a_community_is_paid_for_once() {
+    let Some(mut cluster) = Cluster::start(&[]) else { return };
+    let http = Server::answer(tell);
+    let mut client = cluster.connect();
+    with_reader(&mut client, &http);
+    assert_eq!(foretold(&mut client, "global", WALKED), 3);
+    let (answer, made) = asked(&mut client, &http, WALKED);
+    assert_eq!((made, foretold(&mut client, "global", WALKED)), (3, 0));
+    assert_eq!(asked(&mut client, &http, WALKED), (answer.clone(), 0));
+    assert_eq!(foretold(&mut client, "global", "Who spoke?"), 3);
+    // Whoever sees the same chunks, and after a restart.
+    let mut reader = cluster.connect();
+    reader.batch_execute("SET ROLE reader").unwrap();
+    assert_eq!(asked(&mut reader, &http, WALKED), (answer.clone(), 0));
+    assert_fails(&mut reader, KEPT, &["42501"]);
+    drop((client, reader));
+    cluster.stop("INT");
+    cluster.boot();
+    let mut client = cluster.connect();
+    assert_eq!(asked(&mut client, &http, WALKED), (answer, 0));
+    let before = http.requests().len();
+    let stream = format!(
+        "SELECT count(*) FROM rag_answer_stream('{WALKED}', 'story', strategy => 'global', llm => 'writer', options => '{READ_ALL}')"
+    );
+    assert!(count(&mut client, &stream) > 1 && http.requests().len() == before);
+    // A member changes: its community is asked about, and the answers are merged.
+    client
+        .batch_execute("UPDATE story SET body = replace(body, 'walked', 'strolled') WHERE body LIKE '%Anna Peeters walked%'")
+        .unwrap();
+    let strolls = "SELECT count(*) FROM story_rag_chunks WHERE content LIKE '%strolled%'";
+    wait_until(&mut client, |client| count(client, strolls) == 1 && count(client, GONE) == 0);
+    assert_eq!(count(&mut client, KEPT), 1);
+    assert_eq!(foretold(&mut client, "global", WALKED), 2);
+    assert_eq!(asked(&mut client, &http, WALKED).1, 2);
+    assert_eq!((count(&mut client, KEPT), asked(&mut client, &http, WALKED).1), (3, 0));
+    // A row is deleted, and with it what was said of it.
+    client.batch_execute("DELETE FROM story WHERE body LIKE '%strolled%'").unwrap();
+    wait_until(&mut client, |client| count(client, strolls) == 0 && count(client, GONE) == 0);
+    assert_eq!(count(&mut client, KEPT), 1);
+    // Another model says something else.
+    client.batch_execute("ALTER SERVER writer OPTIONS (SET model 'other')").unwrap();
+    assert_eq!(asked(&mut client, &http, WALKED).1, 3);
+}
+
+#[test]
+fn replies_are_kept_by_transactions_that_commit_and_nobody_waits_for_them() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let http = Server::answer(tell);
+    let (mut client, mut other) = (cluster.connect(), cluster.connect());
+    with_reader(&mut client, &http);
+    // What cannot be kept is answered nevertheless.
+    for begin in ["BEGIN READ ONLY", "BEGIN ISOLATION LEVEL SERIALIZABLE"] {
+        client.batch_execute(begin).unwrap();
+        assert_eq!(asked(&mut client, &http, WALKED).1, 3, "{begin}");
+        client.batch_execute("COMMIT").unwrap();
+        assert_eq!(count(&mut client, KEPT), 0, "{begin}");
+    }
+    client.batch_execute("BEGIN").unwrap();
+    assert_eq!(asked(&mut client, &http, WALKED).1, 3);
+    assert_eq!(asked(&mut client, &http, WALKED).1, 0);
+    client.batch_execute("ROLLBACK").unwrap();
+    assert_eq!(count(&mut client, KEPT), 0);
+    // Two ask at once: neither waits, and both are kept.
+    other.batch_execute("SET lock_timeout = '1min'").unwrap();
+    client.batch_execute("BEGIN").unwrap();
+    assert_eq!(asked(&mut client, &http, WALKED).1, 3);
+    assert_eq!(asked(&mut other, &http, WALKED).1, 3);
+    client.batch_execute("COMMIT").unwrap();
+    for begin in ["BEGIN", "BEGIN READ ONLY", "BEGIN ISOLATION LEVEL SERIALIZABLE"] {
+        other.batch_execute(begin).unwrap();
+        assert_eq!(asked(&mut other, &http, WALKED).1, 0, "{begin}");
+        other.batch_execute("COMMIT").unwrap();
+    }
+    assert_eq!(count(&mut client, KEPT), 6);
+    // They go with the communities and with the pipeline.
+    for statement in [
+        "SELECT rag_drop_pipeline('story')",
+        "SELECT rag_alter_pipeline('story', options => '{\"communities\": false}')",
+    ] {
+        client.batch_execute(&format!("BEGIN; {statement}")).unwrap();
+        assert_eq!(count(&mut client, KEPT), 0, "{statement}");
+        client.batch_execute("ROLLBACK").unwrap();
+    }
+    assert_eq!(count(&mut client, KEPT), 6);
 }
 
 #[test]

@@ -187,6 +187,7 @@ fn nobody_writes_the_catalog_by_hand() {
         "SELECT rag_alter_pipeline('notes', name => 'mine')",
         "SELECT rag_alter_pipeline('notes', chunking => '{\"max_tokens\": 64}')",
         "SELECT rag_pause('notes')",
+        "SELECT rag_forget_replies('notes')",
         "SELECT rag_retry('notes')",
         "CALL rag_run('notes')",
     ] {

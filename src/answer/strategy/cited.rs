@@ -12,12 +12,18 @@ pub fn numbers(text: &str) -> BTreeSet<usize> {
 /// The text without the numbers that are not among `known`: the model that wrote it cannot have
 /// seen these sources. What is left of a marker is written as [1][2].
 pub fn only(text: &str, known: &BTreeSet<usize>) -> String {
+    renumbered(text, |number| known.contains(&number).then_some(number))
+}
+
+/// The text with other numbers for its sources; without those for which `number` has none. A marker in which something
+/// changes is written as [1][2].
+pub fn renumbered(text: &str, number: impl Fn(usize) -> Option<usize>) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut at = 0;
     for Marker { range, numbers } in markers(text) {
-        let left: Vec<u32> =
-            numbers.iter().copied().filter(|number| known.contains(&(*number as usize))).collect();
-        if left.len() == numbers.len() {
+        let numbers: Vec<usize> = numbers.into_iter().map(|it| it as usize).collect();
+        let left: Vec<usize> = numbers.iter().filter_map(|it| number(*it)).collect();
+        if left == numbers {
             continue;
         }
         kept += &text[at..range.start];
@@ -45,6 +51,17 @@ mod tests {
         check("A [1-4], b.", "A [1][2][4], b.");
         check("`a[3]` b [3]", "`a[3]` b");
         check("", "");
+    }
+
+    #[test]
+    fn numbers_are_exchanged_in_one_pass() {
+        let check = |text: &str, expected: &str| {
+            let number = |number: usize| [3, 2, 1].get(number.wrapping_sub(1)).copied();
+            assert_eq!(renumbered(text, number), expected, "{text}");
+        };
+        check("A [1]. B [3, 1]. C [2].", "A [3]. B [1][3]. C [2].");
+        check("A [4]. B [0][1].", "A. B[3].");
+        check("`a[1]` b [1-2]", "`a[1]` b [3][2]");
     }
 
     #[test]

@@ -3,9 +3,11 @@
 mod acting;
 mod around;
 mod contents;
+mod keeping;
 mod querying;
 
 pub use contents::DeskContents;
+pub use keeping::KeptPrompt;
 
 use std::collections::BTreeSet;
 
@@ -13,7 +15,7 @@ use super::budget::{estimate, estimate_all};
 use super::cited::numbers;
 use super::last::{AnswerWork, BegunAnswer, Fallback, FinalPrompt, PendingAnswer};
 use super::options::StrategyOptions;
-use super::tools::{ReadingCalls, StrategyHost};
+use super::tools::{ModelReply, ReadingCalls, StrategyHost};
 use super::{AnswerStrategy, StrategyResult};
 use crate::context::budget::none_fits;
 use crate::context::step::{self, Material, Numbered};
@@ -26,6 +28,9 @@ use crate::source::Source;
 
 /// Longest text of an earlier call that is shown in a later one, in characters.
 const LONGEST_NOTE: usize = 8000;
+
+/// What stands for a reply where calls are counted and none is made.
+const UNWRITTEN: &str = "...";
 
 /// All that a strategy has.
 pub struct Desk<'a> {
@@ -43,6 +48,8 @@ enum Preview {
     No,
     Waiting,
     Seen(Vec<Message>),
+    /// So many calls would have been made.
+    Counting(usize),
 }
 
 impl<'a> Desk<'a> {
@@ -72,7 +79,7 @@ impl<'a> Desk<'a> {
     pub fn first_prompt(self) -> Option<Vec<Message>> {
         match self.preview {
             Preview::Seen(prompt) => Some(prompt),
-            Preview::No | Preview::Waiting => None,
+            Preview::No | Preview::Waiting | Preview::Counting(_) => None,
         }
     }
 
@@ -86,6 +93,8 @@ impl<'a> Desk<'a> {
     pub fn close(mut self, last: FinalPrompt) -> BegunAnswer {
         let FinalPrompt { step, prompt, otherwise } = last;
         let form = self.tools.answer_form();
+        // A reply in a form says nothing to who asks for free text.
+        let kept = self.contents.last_kept.take().filter(|_| form.is_none());
         let size = estimate_all(&prompt);
         let (granted, limits) = self.contents.ledger.grant(&[size], None, self.tools.elapsed_ms());
         let work = self.work();
@@ -100,6 +109,7 @@ impl<'a> Desk<'a> {
                 limits,
                 form,
                 otherwise,
+                kept,
                 size,
                 work,
             })),
@@ -352,18 +362,6 @@ impl<'a> Desk<'a> {
         Ok(shown.min(most) + estimate(self.question) + examples)
     }
 
-    /// Asks several things at once that prepare an answer, which will be made of the replies: room
-    /// is kept for the question, not for showing the sources again. Where the budget has no room
-    /// for all, the first are asked and the others are `None`.
-    pub fn prepare_parts(
-        &mut self,
-        step: &'static str,
-        prompts: Vec<Vec<Message>>,
-    ) -> Result<Vec<Option<String>>> {
-        let kept = estimate(self.question);
-        self.ask(step, prompts, Some(kept))
-    }
-
     /// Asks for an answer. `None` where the budget is spent.
     pub fn write(&mut self, step: &'static str, prompt: Vec<Message>) -> Result<Option<String>> {
         Ok(self.write_all(step, vec![prompt])?.pop().flatten())
@@ -382,7 +380,7 @@ impl<'a> Desk<'a> {
     pub fn finished(&mut self, written: StrategyResult) -> Result<StrategyResult> {
         match written {
             StrategyResult::Asks(FinalPrompt { step, prompt, otherwise }) => {
-                Ok(otherwise.or(self.write(step, prompt)?))
+                Ok(otherwise.or(self.write_last(step, prompt)?))
             }
             written => Ok(written),
         }
@@ -398,10 +396,26 @@ impl<'a> Desk<'a> {
     fn ask(
         &mut self,
         step: &'static str,
-        mut prompts: Vec<Vec<Message>>,
+        prompts: Vec<Vec<Message>>,
         kept: Option<u64>,
     ) -> Result<Vec<Option<String>>> {
+        let replies = self.ask_replies(step, prompts, kept)?.into_iter();
+        Ok(replies.map(|reply| reply.map(|it| it.text)).collect())
+    }
+
+    /// Replies with a text, without the white space around it.
+    fn ask_replies(
+        &mut self,
+        step: &'static str,
+        mut prompts: Vec<Vec<Message>>,
+        kept: Option<u64>,
+    ) -> Result<Vec<Option<ModelReply>>> {
         let count = prompts.len();
+        if let Preview::Counting(calls) = &mut self.preview {
+            *calls += count;
+            let reply = ModelReply { text: UNWRITTEN.to_owned(), ..ModelReply::default() };
+            return Ok(vec![Some(reply); count]);
+        }
         prompts = self.asking(prompts);
         if prompts.is_empty() {
             return Ok(vec![None; count]);
@@ -417,9 +431,9 @@ impl<'a> Desk<'a> {
             let is_late = limits.timeout_ms.is_some_and(|limit| took >= limit);
             for (reply, size) in replies.into_iter().zip(sizes) {
                 let reply = self.contents.ledger.note(step, reply, size, is_late)?;
-                said.push(
-                    reply.map(|reply| reply.text.trim().to_owned()).filter(|text| !text.is_empty()),
-                );
+                let trimmed =
+                    |reply: ModelReply| ModelReply { text: reply.text.trim().to_owned(), ..reply };
+                said.push(reply.map(trimmed).filter(|reply| !reply.text.is_empty()));
             }
         }
         said.resize(count, None);

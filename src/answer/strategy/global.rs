@@ -1,7 +1,8 @@
 //! The communities of which the question finds chunks are answered from at once, and their answers are merged.
 //!
 //! The global search of GraphRAG, without summaries that were written before: a community is read by its chunks, as
-//! in LazyGraphRAG, and answers cite them.
+//! in LazyGraphRAG, and answers cite them. What is answered from each is kept, and not asked for again as long as the
+//! question and the chunks are the same.
 
 use std::collections::BTreeSet;
 
@@ -25,7 +26,7 @@ pub static STRATEGY: AnswerStrategy = AnswerStrategy {
     name: "global",
     description: "answers from each community of entities that the question finds separately, in parallel, then merges the answers",
     calls: "1 per community of up to communities (8), in parallel; then 1 per group of group_size (16) answers",
-    options: &["communities", "community_chunks", "community_level", "group_size"],
+    options: &["communities", "community_chunks", "community_level", "group_size", "keep_replies"],
     is_for_extractive: true,
     reads_in_groups: true,
     answer,
@@ -54,6 +55,7 @@ pub fn community_calls(communities: usize, options: &StrategyOptions) -> usize {
 }
 
 fn answer(desk: &mut Desk<'_>) -> Result<StrategyResult> {
+    desk.keep_replies();
     let communities = desk.communities(quest(desk.options))?;
     let mut groups: Vec<Vec<Numbered>> = Vec::with_capacity(communities.len());
     for sources in &communities {

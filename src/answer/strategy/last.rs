@@ -6,6 +6,7 @@
 
 use super::StrategyResult;
 use super::budget::BudgetLedger;
+use super::kept::KeptCall;
 use super::tools::{Limits, ModelReply};
 use crate::answer::draft::Draft;
 use crate::answer::form::{AnswerForm, FormedAnswer};
@@ -77,6 +78,8 @@ pub struct PendingAnswer {
     pub limits: Limits,
     /// The form that the reply must have; `None`: it is free text.
     pub form: Option<AnswerForm>,
+    /// By what the reply is kept, if it is.
+    pub kept: Option<KeptCall>,
     pub(super) otherwise: Fallback,
     /// About how many tokens the prompt has.
     pub(super) size: u64,

@@ -46,6 +46,7 @@ mod global;
 mod grade;
 mod graph;
 mod ircot;
+mod kept;
 mod last;
 mod local;
 mod map_rerank;
@@ -63,6 +64,7 @@ mod tree_summarize;
 pub use budget::{Budget, BudgetLedger, TokenPrices, estimate_all};
 pub use desk::Desk;
 pub use global::community_calls;
+pub use kept::KeptCall;
 pub use last::{BegunAnswer, Fallback, FinalPrompt, PendingAnswer};
 pub use options::StrategyOptions;
 pub use stepped::{AgentNext, AgentProgress, SteppedAnswer, step};
@@ -199,6 +201,19 @@ pub fn preview(
         (None, StrategyResult::Asks(last)) => last.prompt,
         (None, _) => Vec::new(),
     })
+}
+
+/// How many calls `strategy` would make, where those are not made whose replies are kept and no budget ends the work. No
+/// language model is asked.
+pub fn calls_left(
+    strategy: &AnswerStrategy,
+    question: &str,
+    options: &StrategyOptions,
+    tools: &mut dyn StrategyHost,
+) -> Result<usize> {
+    let mut desk = Desk::new(strategy, question, options, tools).counting();
+    let written = (strategy.answer)(&mut desk)?;
+    Ok(desk.counted() + usize::from(matches!(written, StrategyResult::Asks(_))))
 }
 
 #[cfg(test)]

@@ -30,6 +30,8 @@ pub struct StrategyOptions {
     pub community_chunks: Option<u32>,
     /// The deepest level of communities that is looked at, from 0.
     pub community_level: Option<u32>,
+    /// Whether replies about communities are kept in the database.
+    pub keep_replies: Option<bool>,
     /// Whether a second call judges the answer of an agent, and may send it back once.
     pub evaluate: Option<bool>,
     /// Whether the functions are named that an agent may call.
@@ -110,6 +112,7 @@ impl StrategyOptions {
             "communities" => self.communities = None,
             "community_chunks" => self.community_chunks = None,
             "community_level" => self.community_level = None,
+            "keep_replies" => self.keep_replies = None,
             "evaluate" => self.evaluate = None,
             "tools" => self.names_tools = false,
             "sql" => self.says_sql = false,
@@ -130,6 +133,7 @@ impl StrategyOptions {
             ("communities", self.communities.is_some()),
             ("community_chunks", self.community_chunks.is_some()),
             ("community_level", self.community_level.is_some()),
+            ("keep_replies", self.keep_replies.is_some()),
             ("evaluate", self.evaluate.is_some()),
             ("tools", self.names_tools),
             ("sql", self.says_sql),
@@ -156,6 +160,7 @@ mod tests {
             communities: Some(1),
             community_chunks: Some(1),
             community_level: Some(1),
+            keep_replies: Some(false),
             evaluate: Some(true),
             names_tools: true,
             says_sql: true,

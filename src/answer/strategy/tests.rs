@@ -9,6 +9,7 @@ mod every;
 mod formed;
 mod groups;
 mod judged;
+mod kept;
 mod kinds;
 mod last;
 mod reasoning;
@@ -72,6 +73,8 @@ struct Scripted {
     /// Whether the model may use what it knows itself.
     has_own_knowledge: bool,
     examples: Vec<String>,
+    /// Prompts whose replies are kept, with these.
+    kept: Vec<(Vec<Message>, String)>,
     /// Where answers are to be looked for.
     wanted: WantedSources,
     /// What an agent may do, and has done.
@@ -96,6 +99,7 @@ fn passage(document: u32, rank: usize) -> Passage {
         start_char: 0,
         end_char: 20,
         lead: None,
+        parts: Box::default(),
         heading: None,
         context: None,
         metadata: json!({}),
@@ -240,6 +244,26 @@ impl StrategyHost for Scripted {
         Ok(replies.collect())
     }
 
+    fn kept(
+        &mut self,
+        _step: &'static str,
+        calls: &[Option<KeptCall>],
+    ) -> Result<Vec<Option<String>>> {
+        let known = |call: &KeptCall| {
+            let found = self.kept.iter().find(|(prompt, _)| *prompt == call.prompt);
+            found.map(|(_, text)| call.as_told(text))
+        };
+        Ok(calls.iter().map(|call| call.as_ref().and_then(known)).collect())
+    }
+
+    fn keep(&mut self, replies: Vec<(KeptCall, ModelReply)>) -> Result<()> {
+        for (call, reply) in replies.into_iter().filter(|(_, it)| it.finish_reason == "stop") {
+            let text = call.as_kept(&reply.text);
+            self.kept.push((call.prompt, text));
+        }
+        Ok(())
+    }
+
     fn answer_template(&mut self) -> Result<Template> {
         Ok(shipped("standard"))
     }
@@ -300,6 +324,7 @@ fn scripted(finds: &[(&'static str, &[u32])], says: &[&'static str]) -> Scripted
         form: None,
         has_own_knowledge: false,
         examples: Vec::new(),
+        kept: Vec::new(),
         wanted: WantedSources::default(),
         acting: agent::Acting::default(),
     }
@@ -320,6 +345,9 @@ fn run(
     let prompts = vec![pending.prompt.clone()];
     let mut replies = tools.generate_all(pending.step, prompts, pending.limits)?;
     let reply = replies.pop().expect("a reply");
+    if let (Some(call), Ok(reply)) = (&pending.kept, &reply) {
+        tools.keep(vec![(call.clone(), reply.clone())])?;
+    }
     pending.finish(reply, "", tools.elapsed_ms() - begun)
 }
 

@@ -2,6 +2,7 @@
 
 use super::agent::AgentHost;
 use super::budget::BudgetLedger;
+use super::kept::KeptCall;
 use super::surroundings::Surroundings;
 use crate::answer::form::AnswerForm;
 use crate::context::Reading;
@@ -72,6 +73,17 @@ pub trait StrategyHost: Counter + AgentHost {
         prompts: Vec<Vec<Message>>,
         limits: Limits,
     ) -> Result<Vec<Result<ModelReply>>>;
+
+    /// What was replied to each of these calls, as far as it is kept; `None` also for a call whose reply is not. `step` says
+    /// what they are for.
+    fn kept(
+        &mut self,
+        step: &'static str,
+        calls: &[Option<KeptCall>],
+    ) -> Result<Vec<Option<String>>>;
+
+    /// Keeps replies, as far as they came to their end by themselves.
+    fn keep(&mut self, replies: Vec<(KeptCall, ModelReply)>) -> Result<()>;
 
     /// The template in which the answer is asked for.
     fn answer_template(&mut self) -> Result<Template>;

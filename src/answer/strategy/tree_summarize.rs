@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 
 use super::cited::only;
 use super::compact::answer_from;
-use super::desk::note;
+use super::desk::{KeptPrompt, note};
 use super::{AnswerStrategy, Desk, Fallback, FinalPrompt, StrategyResult};
 use crate::context::step::{Material, Numbered};
 use crate::error::Result;
-use crate::prompt::messages::{Message, is_no_answer};
+use crate::prompt::messages::is_no_answer;
 use crate::prompt::place;
 
 /// Sources, or answers, in a call.
@@ -42,7 +42,9 @@ pub fn answer_in_groups(
     size: usize,
 ) -> Result<StrategyResult> {
     if let [] | [_] = groups {
-        return answer_from(desk, groups.first().map_or(&[], Vec::as_slice));
+        let group = groups.first().map_or(&[][..], Vec::as_slice);
+        let (written, call) = (answer_from(desk, group)?, desk.kept_answer(group)?);
+        return desk.once(written, call);
     }
     match leaves(desk, groups)? {
         // Groups of one would never become fewer.
@@ -54,9 +56,8 @@ pub fn answer_in_groups(
 /// What each group answers; those that have no answer are left out. `None` where the budget has
 /// no room for groups.
 fn leaves(desk: &mut Desk<'_>, groups: &[Vec<Numbered>]) -> Result<Option<Vec<String>>> {
-    let prompts = groups.iter().map(|group| desk.answer_prompt(desk.question, group));
-    let prompts = prompts.collect::<Result<Vec<_>>>()?;
-    let replies = desk.prepare_parts("answer", prompts)?;
+    let parts = groups.iter().map(|group| desk.part(group)).collect::<Result<Vec<_>>>()?;
+    let replies = desk.prepare_parts("answer", parts)?;
     if replies.iter().all(Option::is_none) {
         return Ok(None);
     }
@@ -83,9 +84,9 @@ fn in_one_call(
 fn merge(desk: &mut Desk<'_>, mut answers: Vec<String>, size: usize) -> Result<StrategyResult> {
     let mut groups = desk.note_groups(&answers, size)?;
     while groups.len() > 1 {
-        let prompts = groups.iter().filter(|group| group.len() > 1);
-        let prompts = prompts.map(|group| prompt(desk, group)).collect::<Result<Vec<_>>>()?;
-        let mut replies = desk.prepare_parts("merge", prompts)?.into_iter();
+        let parts = groups.iter().filter(|group| group.len() > 1);
+        let parts = parts.map(|group| prompt(desk, group)).collect::<Result<Vec<_>>>()?;
+        let mut replies = desk.prepare_parts("merge", parts)?.into_iter();
         if replies.as_slice().iter().all(Option::is_none) {
             break;
         }
@@ -97,8 +98,8 @@ fn merge(desk: &mut Desk<'_>, mut answers: Vec<String>, size: usize) -> Result<S
         [only] => Ok(StrategyResult::Answer(only.clone())),
         _ => {
             let otherwise = Fallback::IfUnknown(answers.join("\n\n"));
-            let prompt = prompt(desk, &answers)?;
-            Ok(StrategyResult::Asks(FinalPrompt { step: "merge", prompt, otherwise }))
+            let (prompt, call) = prompt(desk, &answers)?;
+            desk.once(StrategyResult::Asks(FinalPrompt { step: "merge", prompt, otherwise }), call)
         }
     }
 }
@@ -112,8 +113,10 @@ fn one_of(mut group: Vec<String>, replies: &mut impl Iterator<Item = Option<Stri
     merged.unwrap_or_else(|| group.join("\n\n"))
 }
 
-fn prompt(desk: &mut Desk<'_>, answers: &[String]) -> Result<Vec<Message>> {
+fn prompt(desk: &mut Desk<'_>, answers: &[String]) -> Result<KeptPrompt> {
     let notes: Vec<String> = answers.iter().map(|answer| note(answer)).collect();
     let material = Material { question: desk.question, notes: &notes, ..Material::default() };
-    desk.prompt(place::MERGE_ANSWERS, material)
+    let prompt = desk.prompt(place::MERGE_ANSWERS, material)?;
+    let call = desk.kept_merge(&prompt);
+    Ok((prompt, call))
 }

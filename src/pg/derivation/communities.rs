@@ -20,6 +20,7 @@ use crate::graph::communities::options::CommunityOptions;
 use crate::graph::communities::ties::ties;
 use crate::graph::walk::most_chunks_of_entity;
 use crate::pg::catalog::derivation::{self, DerivationKind, StoredDerivation};
+use crate::pg::catalog::kept_reply;
 use crate::pg::catalog::pipeline::Pipeline;
 use crate::pg::server::sql::{self, query, render};
 use crate::prompt::messages::Message;
@@ -51,6 +52,8 @@ pub fn alter(pipeline: &Pipeline, option: &Json) -> Result<()> {
     let is_wanted = CommunityOptions::read(option)?.is_some();
     if is_wanted {
         check_refresh(KIND, pipeline.refresh)?;
+    } else {
+        kept_reply::forget(pipeline.id)?;
     }
     table::alter(pipeline, KIND, is_wanted.then_some(option), create)
 }
@@ -319,6 +322,7 @@ impl Derivation for EntityCommunities {
     }
 
     fn forget_gone(&self, pipeline: &Pipeline, relation: &str) -> Result<()> {
+        kept_reply::forget_gone(pipeline)?;
         // Where they were made again, what is gone has gone with that, and where nothing has changed there is nothing.
         if !self.is_tolerant.get() {
             return Ok(());

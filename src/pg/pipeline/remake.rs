@@ -20,6 +20,7 @@ use super::metadata::{self, MetadataSource};
 use super::triggers;
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::derivation::{self, DerivationKind};
+use crate::pg::catalog::kept_reply;
 use crate::pg::catalog::operator::Operators;
 use crate::pg::catalog::owner::as_owner;
 use crate::pg::catalog::pipeline::{self, Pipeline};
@@ -225,6 +226,8 @@ impl Detached {
         triggers::create_for_update(&pipeline)?;
         if !self.dropped.is_empty() {
             forget_missing(&pipeline)?;
+            // The chunks are as they were, but for what stood in the columns.
+            kept_reply::forget(pipeline.id)?;
         }
         let has_made = retyped.iter().any(|column| column.is_made);
         if has_made || self.may_be_another_text(&source) || self.says_less(&pipeline)? {

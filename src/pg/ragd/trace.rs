@@ -49,6 +49,8 @@ pub struct TraceStep {
 struct Recorder {
     steps: Vec<TraceStep>,
     open: Vec<Open>,
+    /// Whether a step says how many calls are left to be made.
+    counts_calls: bool,
 }
 
 /// A step that is under way.
@@ -97,6 +99,20 @@ pub fn step<T>(
     done
 }
 
+/// Has steps say how many calls of a language model are left to be made, for which replies that are kept are looked up.
+pub fn count_calls() {
+    RECORDER.with_borrow_mut(|recorder| {
+        if let Some(recorder) = recorder {
+            recorder.counts_calls = true;
+        }
+    });
+}
+
+/// Whether steps say how many calls are left.
+pub fn counts_calls() -> bool {
+    RECORDER.with_borrow(|recorder| recorder.as_ref().is_some_and(|it| it.counts_calls))
+}
+
 /// How many steps are under way.
 pub fn depth() -> usize {
     RECORDER.with_borrow(|recorder| recorder.as_ref().map_or(0, |it| it.open.len()))
@@ -125,7 +141,7 @@ pub fn found<T>(
 /// Says that something was done beside the steps under way, which took so long and used so much.
 pub fn done(stage: &'static str, detail: String, took: Duration, usage: Usage) {
     RECORDER.with_borrow_mut(|recorder| {
-        let Some(Recorder { steps, open }) = recorder else { return };
+        let Some(Recorder { steps, open, .. }) = recorder else { return };
         let (depth, ms) = (open.len(), took.as_secs_f64() * 1e3);
         steps.push(TraceStep { depth, stage, detail, ms, usage, ..TraceStep::default() });
     });
@@ -179,13 +195,14 @@ pub fn hides_pii(model: Option<&ModelRef>, within: Duration) {
     });
 }
 
-fn is_recording() -> bool {
+/// Whether steps are recorded.
+pub fn is_recording() -> bool {
     RECORDER.with_borrow(Option::is_some)
 }
 
 fn in_step(say: impl FnOnce(&mut TraceStep)) {
     RECORDER.with_borrow_mut(|recorder| {
-        let Some(Recorder { steps, open }) = recorder else { return };
+        let Some(Recorder { steps, open, .. }) = recorder else { return };
         if let Some(step) = open.last().and_then(|it| steps.get_mut(it.place)) {
             say(step);
         }
@@ -194,7 +211,7 @@ fn in_step(say: impl FnOnce(&mut TraceStep)) {
 
 fn begin(stage: &'static str, detail: String) {
     RECORDER.with_borrow_mut(|recorder| {
-        let Some(Recorder { steps, open }) = recorder else { return };
+        let Some(Recorder { steps, open, .. }) = recorder else { return };
         let (place, depth) = (steps.len(), open.len());
         steps.push(TraceStep { depth, stage, detail, ..TraceStep::default() });
         let (started, before) = (Instant::now(), usage::total());
@@ -204,7 +221,7 @@ fn begin(stage: &'static str, detail: String) {
 
 fn end() {
     RECORDER.with_borrow_mut(|recorder| {
-        let Some(Recorder { steps, open }) = recorder else { return };
+        let Some(Recorder { steps, open, .. }) = recorder else { return };
         let Some(done) = open.pop() else { return };
         let ms = done.started.elapsed().as_secs_f64() * 1e3;
         let usage = usage::total().since(&done.before);

@@ -8,7 +8,7 @@ use pgrx::PgTryBuilder;
 use pgrx::pg_sys::panic::CaughtError;
 use pgrx::prelude::*;
 
-use super::error::{code_text, sqlstate_text};
+use super::error::{ROLE_BUDGET_SPENT, code_text, sqlstate_text};
 use super::raised::Raised;
 use super::time_limit;
 use crate::error::{Error, ErrorKind, Result};
@@ -42,9 +42,11 @@ impl Failure {
         self.sqlstate == code_text(PgSqlErrorCode::ERRCODE_T_R_DEADLOCK_DETECTED as i32)
     }
 
-    /// Whether the server, or its machine, had no more of what was needed, or failed: memory, a disk, a slot.
+    /// Whether the server, or its machine, had no more of what was needed, or failed: memory, a disk, a slot. So is a spent
+    /// budget of the role: it lasts as long as a full disk does.
     pub fn is_of_system(&self) -> bool {
-        self.sqlstate.starts_with("53") || self.sqlstate.starts_with("58")
+        let is_of_class = |class: &str| self.sqlstate.starts_with(class);
+        is_of_class("53") || is_of_class("58") || self.sqlstate == ROLE_BUDGET_SPENT
     }
 
     /// Whether the statement was cancelled, and not by a time limit of ours.
@@ -71,7 +73,7 @@ fn cause_of(kind: ErrorKind) -> Cause {
     use ErrorKind::{
         BudgetExceeded, DaemonHung, DaemonLost, DaemonUnavailable, FileCorrupted, FileUnavailable,
         ModelFailed, NotInState, OutOfResources, ProviderBusy, ProviderFailed, ProviderTimeout,
-        ReplyMisfit, SerializationFailure,
+        ReplyMisfit, RoleBudgetSpent, SerializationFailure,
     };
     match kind {
         // ragd may hang on the row, a model compute nothing for it, or a provider refuse it; or it is they that are out of
@@ -81,22 +83,25 @@ fn cause_of(kind: ErrorKind) -> Cause {
         // own.
         FileUnavailable | FileCorrupted => Cause::Passing,
         DaemonLost | DaemonUnavailable | OutOfResources => Cause::Passing,
-        ProviderBusy | ProviderTimeout | BudgetExceeded => Cause::Passing,
+        ProviderBusy | ProviderTimeout | BudgetExceeded | RoleBudgetSpent => Cause::Passing,
         NotInState | SerializationFailure => Cause::Passing,
         _ => Cause::Row,
     }
 }
 
-/// What an error of PostgreSQL's with this SQLSTATE is about. A content expression may raise any of them: the pipeline of
+/// What an error of PostgreSQL's with this SQLSTATE, packed, is about. A content expression may raise any of them: the pipeline of
 /// one that does waits, and no other.
-fn cause_of_code(code: PgSqlErrorCode) -> Cause {
+fn cause_of_code(code: i32) -> Cause {
     use PgSqlErrorCode::{
         ERRCODE_CONFIGURATION_LIMIT_EXCEEDED, ERRCODE_DISK_FULL, ERRCODE_INSUFFICIENT_RESOURCES,
         ERRCODE_IO_ERROR, ERRCODE_LOCK_NOT_AVAILABLE, ERRCODE_OUT_OF_MEMORY,
         ERRCODE_QUERY_CANCELED, ERRCODE_SYSTEM_ERROR, ERRCODE_T_R_DEADLOCK_DETECTED,
         ERRCODE_T_R_SERIALIZATION_FAILURE, ERRCODE_TOO_MANY_CONNECTIONS,
     };
-    match code {
+    if code_text(code) == ROLE_BUDGET_SPENT {
+        return Cause::Passing;
+    }
+    match PgSqlErrorCode::from(code) {
         ERRCODE_LOCK_NOT_AVAILABLE
         | ERRCODE_QUERY_CANCELED
         | ERRCODE_T_R_DEADLOCK_DETECTED
@@ -135,12 +140,13 @@ impl Failure {
             return Failure::over_time();
         }
         let code = raised.code_and_position(error).map(|(code, _)| code);
+        let code = code.unwrap_or(report.sql_error_code() as i32);
         Failure {
-            sqlstate: code_text(code.unwrap_or(report.sql_error_code() as i32)),
+            sqlstate: code_text(code),
             message: report.message().to_owned(),
             detail: report.detail().map(str::to_owned),
             hint: report.hint().map(str::to_owned),
-            cause: cause_of_code(report.sql_error_code()),
+            cause: cause_of_code(code),
             retry_after: None,
         }
     }
@@ -339,8 +345,61 @@ pub fn read_only() {
     unsafe { pg_sys::XactReadOnly = true };
 }
 
+/// Until when what a statement reads was written: the first transaction that had not ended when it began, or had not begun.
+/// It counts for as long as PostgreSQL's numbers of transactions do, which is two thousand million of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Horizon(u32);
+
+/// The first number that a transaction has; those below it stand for what has always been seen.
+const FIRST_TRANSACTION: u32 = 3;
+
+impl Horizon {
+    /// That of the statement under way, however long it has been running; `None` where there is none.
+    pub fn of_statement() -> Option<Horizon> {
+        // SAFETY: looks at the snapshot on top of the stack, which is there.
+        unsafe {
+            let is_there = pg_sys::ActiveSnapshotSet();
+            is_there.then(|| Horizon(u32::from((*pg_sys::GetActiveSnapshot()).xmin)))
+        }
+    }
+
+    /// The number of the transaction, as it is kept.
+    pub fn as_number(self) -> i64 {
+        i64::from(self.0)
+    }
+
+    /// What [`as_number`](Self::as_number) has said.
+    pub fn from_number(number: i64) -> Horizon {
+        Horizon(number as u32)
+    }
+
+    /// Whether what the transaction `writer` has written was certainly seen.
+    pub fn has_seen(self, writer: i64) -> bool {
+        let writer = writer as u32;
+        writer < FIRST_TRANSACTION || (writer.wrapping_sub(self.0) as i32) < 0
+    }
+}
+
 /// Whether rows can be written now.
 pub fn can_write() -> bool {
     // SAFETY: variables and states of the session.
     unsafe { !pg_sys::XactReadOnly && !pg_sys::RecoveryInProgress() && !pg_sys::IsInParallelMode() }
+}
+
+#[cfg(feature = "pg_test")]
+mod tests {
+    use super::*;
+
+    #[pg_extern]
+    fn a_horizon_lies_between_transactions_whose_numbers_begin_anew() {
+        let horizon = Horizon::from_number(5);
+        assert!(
+            horizon.has_seen(4) && horizon.has_seen(i64::from(u32::MAX)) && horizon.has_seen(2)
+        );
+        assert!(!horizon.has_seen(5) && !horizon.has_seen(6));
+        let last = Horizon::from_number(i64::from(u32::MAX));
+        assert!(last.has_seen(i64::from(u32::MAX) - 1) && !last.has_seen(4));
+        assert_eq!(Horizon::from_number(last.as_number()), last);
+        assert!(Horizon::of_statement().is_some());
+    }
 }

@@ -56,7 +56,7 @@ pub fn missing(desk: &mut Desk<'_>, draft: &str, sources: &[Numbered]) -> Result
 }
 
 fn may_fail(kind: ErrorKind) -> bool {
-    kind.is_of_provider() || kind == ErrorKind::BudgetExceeded
+    kind.is_of_provider() || kind == ErrorKind::RoleBudgetSpent
 }
 
 /// What an evaluator says, as far as it says anything.

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use super::{Desk, Preview, calls_of};
 use crate::answer::strategy::AnswerStrategy;
 use crate::answer::strategy::budget::BudgetLedger;
+use crate::answer::strategy::kept::KeptCall;
 use crate::answer::strategy::options::StrategyOptions;
 use crate::answer::strategy::tools::{ReadingCalls, StrategyHost};
 use crate::context::Reading;
@@ -25,6 +26,9 @@ pub struct DeskContents {
     pub(super) found: Option<Vec<Numbered>>,
     /// How often something was read.
     pub(super) times_read: usize,
+    /// Whether replies are kept, and by what that to the last call is.
+    pub(super) keeps: bool,
+    pub(super) last_kept: Option<KeptCall>,
     /// Which strategy works here in the end, and for how many calls that reads.
     pub(super) strategy: &'static str,
     pub(super) calls: ReadingCalls,
@@ -41,6 +45,8 @@ impl DeskContents {
             candidates: None,
             found: None,
             times_read: 0,
+            keeps: false,
+            last_kept: None,
             strategy: strategy.name,
             calls: calls_of(strategy),
         }

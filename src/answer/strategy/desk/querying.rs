@@ -43,7 +43,7 @@ impl Desk<'_> {
                 self.preview = Preview::Seen(self.tools.query_prompt(self.question, beside)?);
                 Ok(Ok(Vec::new()))
             }
-            Preview::Seen(_) => Ok(Ok(Vec::new())),
+            Preview::Seen(_) | Preview::Counting(_) => Ok(Ok(Vec::new())),
         }
     }
 }

@@ -73,7 +73,7 @@ fn an_answer_stays_where_a_second_opinion_fails() {
         ErrorKind::ProviderFailed,
         ErrorKind::ProviderTimeout,
         ErrorKind::ProviderBusy,
-        ErrorKind::BudgetExceeded,
+        ErrorKind::RoleBudgetSpent,
     ] {
         let answer = work(kind).unwrap();
         assert_eq!((answer.text.as_str(), answer.supported), ("A [1].", true), "{kind:?}");

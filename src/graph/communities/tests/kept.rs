@@ -22,7 +22,11 @@ fn community(level: u32, parent: Option<usize>, nodes: &[u32]) -> NodeCommunity 
 }
 
 /// The rows after a change.
-fn applied(before: &[Membership], found: &[NodeCommunity], norms: &[String]) -> Vec<Membership> {
+pub fn applied(
+    before: &[Membership],
+    found: &[NodeCommunity],
+    norms: &[String],
+) -> Vec<Membership> {
     let change = changes(before, found, norms, &mut || {});
     let is_gone = |it: &Membership| {
         let is_replaced =

@@ -13,7 +13,7 @@ use crate::answer::nearest::nearest_topics;
 use crate::answer::options::CiteOptions;
 use crate::answer::own_knowledge::{self, ToldApart, told_apart};
 use crate::answer::plain::without_fences;
-use crate::answer::refusal::refusal;
+use crate::answer::refusal::{RefusalTexts, refusal};
 use crate::answer::shown::shown;
 use crate::answer::style::{CitationStyle, Shown, Styled, styled_json, styled_with_own};
 use crate::error::Result;
@@ -51,7 +51,7 @@ pub struct CheckOptions {
     unsupported: UnsupportedClaims,
     low_confidence: LowConfidence,
     min_confidence: Option<f32>,
-    refusal: Option<String>,
+    refusal: Option<RefusalTexts>,
     suggests: bool,
     /// Whether the answer has a form, so that a refusal is not written.
     has_form: bool,
@@ -143,7 +143,7 @@ impl CheckOptions {
     /// That the documents don't say, and what they have instead where that is wanted.
     fn refusal(&self, question: &str, sources: &[&Source]) -> String {
         let nearest = sources.first().copied();
-        let refusal = refusal(question, nearest, self.refusal.as_deref());
+        let refusal = refusal(question, nearest, self.refusal.as_ref());
         let column = self.cite.source_column.as_deref();
         let nearest = || nearest_topics(question, sources, column);
         match self.suggests.then(nearest).flatten() {

@@ -39,6 +39,8 @@ pub fn extract(
     let options = ExtractOptions {
         threshold: writing.min_confidence.unwrap_or(defaults.threshold),
         max_sentences: writing.max_sentences.unwrap_or(defaults.max_sentences),
+        max_read: writing.most_read.map_or(defaults.max_read, |most| most as usize),
+        reads_short: writing.most_read.is_none(),
         format: writing.trust.format(),
         ..defaults
     };

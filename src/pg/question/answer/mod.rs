@@ -6,6 +6,7 @@
 //! extract          the built-in answerer
 //! write            a language model, in the way of a strategy
 //! tools            what the strategy works with
+//! kept             what it has replied about chunks that are still the same
 //! semantic_cache   what it wrote for a question that means the same
 //! checks           is it so?
 //! verifier         what says whether it is
@@ -18,6 +19,7 @@ mod abandoned;
 mod checks;
 pub mod examples;
 mod extract;
+mod kept;
 mod read;
 mod semantic_cache;
 mod stream;
@@ -76,6 +78,8 @@ pub struct Writing {
     pub min_confidence: Option<f32>,
     /// Most sentences of an extractive answer.
     pub max_sentences: Option<usize>,
+    /// Most chunks that a reader reads for an extractive answer; `None`: as many as suit it.
+    pub most_read: Option<u32>,
     /// How a language model chooses its words.
     pub sampling: SamplingParameters,
     /// Longest answer of a language model, in tokens.

@@ -6,12 +6,13 @@ pub mod around;
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
+use super::kept::KeptReplies;
 use super::read::Tokens;
 use super::{Writing, read, write};
 use crate::answer::form::AnswerForm;
 use crate::answer::strategy::{
-    BudgetLedger, Limits, ModelReply, PendingAnswer, ReadingCalls, StrategyHost, Surroundings,
-    WantedSources,
+    BudgetLedger, KeptCall, Limits, ModelReply, PendingAnswer, ReadingCalls, StrategyHost,
+    Surroundings, WantedSources,
 };
 use crate::context::Reading;
 use crate::context::budget::Room;
@@ -23,7 +24,7 @@ use crate::pg::catalog::template;
 use crate::pg::question::federation::FederatedSearch;
 use crate::pg::ragd::call_context::CallContext;
 use crate::pg::ragd::generate::{Sampling, ask, generate_all, request, said};
-use crate::pg::ragd::trace;
+use crate::pg::ragd::{trace, usage};
 use crate::pg::server::random;
 use crate::pg::text_to_sql;
 use crate::prompt::messages::Message;
@@ -47,6 +48,8 @@ pub struct Session<'a> {
     /// What counts tokens, and what was counted.
     tokens: Option<Tokens>,
     counted: HashMap<String, usize>,
+    /// What communities were found before, to be looked at once more.
+    communities: Option<Vec<Vec<Source>>>,
     begun: Instant,
     retrieving: Duration,
 }
@@ -75,9 +78,19 @@ impl<'a> Session<'a> {
             tools: Vec::new(),
             tokens: None,
             counted: HashMap::new(),
+            communities: None,
             begun: Instant::now(),
             retrieving: Duration::ZERO,
         }
+    }
+
+    /// Tools that only look at prompts over these communities, as if they were found now.
+    pub fn looking_at(
+        communities: Vec<Vec<Source>>,
+        search: &'a FederatedSearch,
+        writing: &'a Writing,
+    ) -> Session<'a> {
+        Session { communities: Some(communities), ..Session::looking(search, writing) }
     }
 
     /// Tools of a language model.
@@ -122,6 +135,7 @@ impl<'a> Session<'a> {
             tools,
             tokens,
             counted,
+            communities: None,
             begun,
             retrieving,
         }
@@ -130,6 +144,10 @@ impl<'a> Session<'a> {
     /// How long was searched.
     pub fn retrieving(&self) -> Duration {
         self.retrieving
+    }
+
+    fn kept_replies(&self) -> KeptReplies {
+        KeptReplies::of(self.search, self.writing, self.provider.as_ref())
     }
 
     /// Does `work` with the search of the call, and counts its time.
@@ -170,6 +188,9 @@ impl StrategyHost for Session<'_> {
     }
 
     fn communities(&mut self, question: &str, quest: CommunityQuest) -> Result<Vec<Vec<Source>>> {
+        if let Some(found) = self.communities.take() {
+            return Ok(found);
+        }
         let (search, writing, begun) = (self.search, self.writing, Instant::now());
         let found = around::communities(question, quest, search, writing);
         self.retrieving += begun.elapsed();
@@ -232,6 +253,33 @@ impl StrategyHost for Session<'_> {
         let Some(provider) = &self.provider else { return Err(nobody_to_ask()) };
         let sampling = sampling(self.writing, &limits);
         ask_all(provider, step, prompts, sampling, &self.search.context)
+    }
+
+    fn kept(
+        &mut self,
+        step: &'static str,
+        calls: &[Option<KeptCall>],
+    ) -> Result<Vec<Option<String>>> {
+        if calls.iter().all(Option::is_none) {
+            return Ok(vec![None; calls.len()]);
+        }
+        let kept = self.kept_replies();
+        let find = |call: &Option<KeptCall>| call.as_ref().map_or(Ok(None), |it| kept.find(it));
+        let found = calls.iter().map(find).collect::<Result<Vec<_>>>()?;
+        let hits = found.iter().flatten().count();
+        if hits > 0 && self.provider.is_some() {
+            let note = || {
+                (0..hits).for_each(|_| usage::note_cache_hit());
+                trace::remark(|| format!("{hits} kept"));
+                Ok(())
+            };
+            trace::step("write", || step.to_owned(), note)?;
+        }
+        Ok(found)
+    }
+
+    fn keep(&mut self, replies: Vec<(KeptCall, ModelReply)>) -> Result<()> {
+        self.kept_replies().keep(replies.iter().map(|(call, reply)| (call, reply)))
     }
 
     /// The template that is wanted, or the usual one.

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use super::Writing;
+use super::kept::KeptReplies;
 use super::semantic_cache::SemanticLookup;
 use super::tools::{Session, ask_last, last_request};
 use crate::answer::draft::Draft;
@@ -31,12 +32,17 @@ pub struct FinalCall {
     pub pending: PendingAnswer,
     /// Where the answer is kept for questions that mean the same.
     look: Option<SemanticLookup>,
+    /// Where the reply is kept for the same question.
+    kept: Option<KeptReplies>,
 }
 
 impl FinalCall {
     /// The answer, of what was replied after so many milliseconds; it is kept for questions that mean the
     /// same. A call that ran out of its time counts as far as it was passed on, which is `told`.
     pub fn finish(self, reply: Result<ModelReply>, told: &str, took_ms: u64) -> Result<Draft> {
+        if let (Some(kept), Some(call), Ok(reply)) = (&self.kept, &self.pending.kept, &reply) {
+            kept.keep(std::iter::once((call, reply)))?;
+        }
         let draft = self.pending.finish(reply, told, took_ms)?;
         if let Some(look) = self.look {
             look.keep(&draft);
@@ -84,7 +90,11 @@ pub fn begin(
     let look = SemanticLookup::new(question, &pending, search, writing, provider)?;
     let so_far = match look.as_ref().map(|look| look.find(pending.readings())).transpose()? {
         Some(Some(text)) => AnswerSoFar::Known(Box::new(remembered(text, pending))),
-        _ => AnswerSoFar::Asking(Box::new(FinalCall { pending, look })),
+        _ => {
+            let keeps = pending.kept.is_some();
+            let kept = keeps.then(|| KeptReplies::of(search, writing, Some(provider)));
+            AnswerSoFar::Asking(Box::new(FinalCall { pending, look, kept }))
+        }
     };
     Ok((so_far, retrieving))
 }
@@ -95,7 +105,8 @@ impl From<BegunAnswer> for AnswerSoFar {
         match begun {
             BegunAnswer::Done(draft) => AnswerSoFar::Known(draft),
             BegunAnswer::Asking(pending) => {
-                AnswerSoFar::Asking(Box::new(FinalCall { pending: *pending, look: None }))
+                let (pending, look, kept) = (*pending, None, None);
+                AnswerSoFar::Asking(Box::new(FinalCall { pending, look, kept }))
             }
         }
     }

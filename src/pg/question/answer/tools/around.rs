@@ -1,7 +1,8 @@
 //! What strategies look up in the graph, as steps of a trace.
 
+use super::Session;
 use crate::answer::strategy::{
-    Surroundings, community_calls, related as related_rows, saying_rows,
+    Surroundings, calls_left, community_calls, related as related_rows, saying_rows,
 };
 use crate::error::Result;
 use crate::graph::communities::rank::CommunityQuest;
@@ -17,7 +18,7 @@ use crate::source::Source;
 const MOST_SHOWN: usize = 20;
 
 /// The sources of each of the communities of which chunks speak that `question` finds, best first. The trace says about how
-/// many calls of a language model they are worth.
+/// many calls of a language model they are worth; of a dry run, how many are left.
 pub fn communities(
     question: &str,
     quest: CommunityQuest,
@@ -28,15 +29,35 @@ pub fn communities(
         let found = search.communities(question, quest)?;
         let chunks = found.iter().map(|it| it.passages.len()).sum::<usize>();
         trace::rows(chunks);
-        trace::remark(|| {
-            let calls = community_calls(found.len(), &writing.strategy_options);
-            let communities = if found.len() == 1 { "community" } else { "communities" };
-            let of_model = if calls == 1 { "call" } else { "calls" };
-            format!("{} {communities}, about {calls} {of_model} of a language model", found.len())
-        });
         let sources = found.into_iter().map(|it| it.passages.into_iter().map(Source::Chunk));
-        Ok(sources.map(Iterator::collect).collect())
+        let sources: Vec<Vec<Source>> = sources.map(Iterator::collect).collect();
+        let count = sources.len();
+        let is_dry_run = writing.llm.is_extractive() && trace::counts_calls() && count > 0;
+        let calls = match is_dry_run {
+            true => left(question, &sources, search, writing)?,
+            false => community_calls(count, &writing.strategy_options),
+        };
+        trace::remark(|| {
+            let communities = if count == 1 { "community" } else { "communities" };
+            let of_model = if calls == 1 { "call" } else { "calls" };
+            format!("{count} {communities}, about {calls} {of_model} of a language model")
+        });
+        Ok(sources)
     })
+}
+
+/// How many calls of a language model are left to be made for these communities.
+fn left(
+    question: &str,
+    communities: &[Vec<Source>],
+    search: &FederatedSearch,
+    writing: &Writing,
+) -> Result<usize> {
+    let mut tools = Session::looking_at(communities.to_vec(), search, writing);
+    let (strategy, options) = (writing.strategy, &writing.strategy_options);
+    // What is read for that is no step of the answer.
+    let count = || calls_left(strategy, question, options, &mut tools);
+    Ok(trace::recorded(true, count)?.0)
 }
 
 /// What is around `question` in the graph.
