@@ -10,6 +10,10 @@ mod providers;
 #[path = "support/ragd.rs"]
 #[allow(dead_code)]
 mod ragd;
+#[path = "daemon/static_embeddings.rs"]
+mod static_embeddings;
+#[path = "support/static_table.rs"]
+mod static_table;
 
 use std::fs;
 use std::io::{Read, Write};

@@ -29,7 +29,7 @@ impl Plain {
             .unwrap()
             .with_intra_threads(THREADS)
             .unwrap()
-            .commit_from_file(manifest.onnx_path())
+            .commit_from_file(manifest.file_path())
             .unwrap();
         let tokenizer = ModelTokenizer::read(&manifest).unwrap();
         let dimension = manifest.dimension as usize;

@@ -19,6 +19,7 @@
 //! queue      which texts go through the model together
 //! worker     the threads of a model: batch after batch
 //! model      ONNX Runtime: tokens → numbers
+//! static_model  a table: tokens → numbers
 //! output     what they say of each text: a vector, a score
 //! heartbeat  does any of that hang?
 //! ```
@@ -48,5 +49,6 @@ mod reader;
 mod registry;
 pub mod runtime;
 pub mod server;
+mod static_model;
 pub mod tokenizer;
 mod worker;

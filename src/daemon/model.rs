@@ -8,6 +8,8 @@
 //! the vector and whether it is scaled to length 1. What is read of its output is the subject
 //! of `output.rs`. Inputs are given by name; a graph that wants one that
 //! isn't known here is refused when it is loaded, not when it first computes nonsense.
+//!
+//! A model without a graph is in `static_model.rs`.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -20,12 +22,39 @@ use ort::value::{Outlet, Tensor, TensorElementType};
 
 use super::output::ModelOutput;
 use super::runtime::{Runtime, kind_of_failure};
+use super::static_model::StaticModel;
 use crate::embed::manifest::Manifest;
 use crate::embed::pooling;
 use crate::error::{Error, ErrorKind, Result};
 use crate::rerank::late_interaction::TokenQuery;
 
-/// A model in memory.
+/// What runs batches of texts.
+pub enum ModelInMemory {
+    /// A graph.
+    Graph(Box<OnnxModel>),
+    /// A table of vectors.
+    Table(StaticModel),
+}
+
+impl ModelInMemory {
+    /// The name by which the model was loaded.
+    pub fn name(&self) -> &str {
+        match self {
+            ModelInMemory::Graph(model) => model.name(),
+            ModelInMemory::Table(model) => model.name(),
+        }
+    }
+
+    /// What is read of each of a batch of texts, in their order.
+    pub fn run(&mut self, batch: &[&ModelText]) -> Result<Vec<Vec<f32>>> {
+        match self {
+            ModelInMemory::Graph(model) => model.run(batch),
+            ModelInMemory::Table(model) => model.run(batch),
+        }
+    }
+}
+
+/// A graph in memory.
 pub struct OnnxModel {
     name: String,
     session: Session,
@@ -204,7 +233,7 @@ impl ModelInput {
 
 fn open_session(runtime: &Runtime, manifest: &Manifest, threads: usize) -> Result<Session> {
     let environment = runtime.environment()?;
-    let path = manifest.onnx_path();
+    let path = manifest.file_path();
     let failed = |error: String| {
         let message = format!("cannot load \"{}\": {error}", path.display());
         Error::new(kind_of_failure(&error, ErrorKind::FileCorrupted), message)

@@ -17,8 +17,9 @@ use std::time::{Duration, Instant};
 use super::digest::{Fingerprint, digest};
 use super::heartbeat::Heartbeat;
 use super::log;
-use super::model::OnnxModel;
+use super::model::{ModelInMemory, OnnxModel};
 use super::runtime::Runtime;
+use super::static_model::StaticModel;
 use super::tokenizer::ModelTokenizer;
 use super::worker::{Beside, ModelWorker};
 use crate::embed::manifest::{Manifest, ModelTask};
@@ -90,15 +91,26 @@ impl Registry {
         Registry { runtime, threads, max_batch_tokens, slots, heartbeat }
     }
 
-    /// What a model's files say. Always looks at the files.
+    /// What a model's files say. Always looks at the files, and loads a table of static embeddings, whose numbers are
+    /// looked at then: one that no text could be embedded with is not registered.
     ///
     /// Fails, like the others, as [`Manifest::read`] does, and with
-    /// [`ErrorKind::FileCorrupted`] if the digest is another than the reference's.
+    /// [`ErrorKind::FileCorrupted`] if the digest is another than the reference's; of static embeddings, also as
+    /// [`StaticModel::load`] does.
     pub fn describe(&self, reference: &ModelRef) -> Result<ModelInfo> {
-        let slot = self.slot(reference);
-        let mut slot = lock(&slot);
-        let _under_way = self.heartbeat.begin_loading(&reference.name);
-        slot.verify(reference, Duration::ZERO).map(Files::info)
+        let (info, is_table) = {
+            let slot = self.slot(reference);
+            let mut slot = lock(&slot);
+            let _under_way = self.heartbeat.begin_loading(&reference.name);
+            let files = slot.verify(reference, Duration::ZERO)?;
+            (files.info(), files.manifest.table.is_some())
+        };
+        if is_table {
+            // What is described must be what was loaded.
+            let described = ModelRef { digest: Some(info.digest.clone()), ..reference.clone() };
+            self.model(&described)?;
+        }
+        Ok(info)
     }
 
     /// The text of a model's calibration; `None` if it has none.
@@ -205,24 +217,30 @@ impl Registry {
         let started = Instant::now();
         let tokenizer = slot.tokenizer()?;
         let pad = tokenizer.pad_token();
-        let model = OnnxModel::load(&self.runtime, &manifest, &name, pad, self.threads)?;
+        let model = match &manifest.table {
+            Some(layout) => {
+                ModelInMemory::Table(StaticModel::load(&manifest, layout, &name, &tokenizer)?)
+            }
+            None => in_graph(&self.runtime, &manifest, &name, pad, self.threads)?,
+        };
         let of_embedder = slot.files.as_ref().filter(|_| manifest.task == ModelTask::Embed);
         let beside = of_embedder.and_then(|files| self.beside(files, &name, pad));
         let worker =
             ModelWorker::start(model, beside, self.max_batch_tokens, self.heartbeat.clone())?;
         log::line(format!(
             "loaded model \"{name}\" from \"{}\" in {} ms",
-            manifest.onnx_path().display(),
+            manifest.file_path().display(),
             started.elapsed().as_millis()
         ));
         Ok(LoadedModel { name, manifest, tokenizer, worker })
     }
 
     /// How a model is loaded once more, with a thread less; none where it does not embed, and so is
-    /// not asked for little, or where it is large.
+    /// not asked for little, where it is large, or where it is a table, whose batches are over at once.
     fn beside(&self, files: &Files, name: &str, pad: u32) -> Option<Beside> {
         let Files { manifest, fingerprint, .. } = files;
-        if manifest.task != ModelTask::Embed || fingerprint.bytes() > LARGEST_TWICE {
+        let is_large = fingerprint.bytes() > LARGEST_TWICE;
+        if manifest.task != ModelTask::Embed || is_large || manifest.table.is_some() {
             return None;
         }
         let (manifest, fingerprint) = (Arc::clone(manifest), fingerprint.clone());
@@ -230,7 +248,7 @@ impl Registry {
         let (name, threads) = (name.to_owned(), self.threads.saturating_sub(1).max(1));
         let load = move || {
             let _under_way = heartbeat.begin_loading(&name);
-            let model = OnnxModel::load(&runtime, &manifest, &name, pad, threads)?;
+            let model = in_graph(&runtime, &manifest, &name, pad, threads)?;
             if Fingerprint::take(&manifest) != fingerprint {
                 return Err(changed_while_loading(&name));
             }
@@ -295,9 +313,16 @@ impl ModelSlot {
 
 impl Files {
     fn read(reference: &ModelRef) -> Result<Files> {
-        let manifest = Manifest::read(&reference.path, reference.file.as_deref())?;
-        // Taken before the files are read: a change while they are shows at the next look.
-        let (fingerprint, looked) = (Fingerprint::take(&manifest), Instant::now());
+        let read = || Manifest::read(&reference.path, reference.file.as_deref());
+        let named = read()?;
+        // Taken before the files are read: a change while they are shows at the next look. Which files there are is known
+        // only from a first reading, which may have been of others, so what counts is read again.
+        let (fingerprint, looked) = (Fingerprint::take(&named), Instant::now());
+        let manifest = read()?;
+        let files = |it: &Manifest| (it.folder.clone(), it.files.clone(), it.absent.clone());
+        if files(&manifest) != files(&named) {
+            return Err(changed_while_loading(&reference.name));
+        }
         let digest = digest(&manifest)?;
         Ok(Files { manifest: Arc::new(manifest), digest, fingerprint, looked })
     }
@@ -318,10 +343,22 @@ impl Files {
             normalize: manifest.normalize,
             query_prefix: manifest.query_prefix.clone(),
             passage_prefix: manifest.passage_prefix.clone(),
-            file: manifest.onnx.clone(),
+            file: manifest.file.clone(),
             digest: self.digest.clone(),
         }
     }
+}
+
+/// A model that has a graph. Fails as [`OnnxModel::load`] does.
+fn in_graph(
+    runtime: &Runtime,
+    manifest: &Manifest,
+    name: &str,
+    pad: u32,
+    threads: usize,
+) -> Result<ModelInMemory> {
+    let model = OnnxModel::load(runtime, manifest, name, pad, threads)?;
+    Ok(ModelInMemory::Graph(Box::new(model)))
 }
 
 fn changed(reference: &ModelRef, files: &Files) -> Error {

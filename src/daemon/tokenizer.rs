@@ -13,12 +13,15 @@
 
 use std::path::Path;
 
+use tokenizers::models::ModelWrapper;
 use tokenizers::pre_tokenizers::PreTokenizerWrapper;
+use tokenizers::processors::PostProcessorWrapper;
 use tokenizers::tokenizer::PostProcessor;
 use tokenizers::{TruncationDirection, utils::parallelism};
 
 use crate::chunk::Tokenizer;
 use crate::embed::manifest::Manifest;
+use crate::embed::static_table::NO_TOKEN;
 use crate::error::{Error, ErrorKind, Result};
 use crate::text::canonical::CanonicalText;
 
@@ -57,9 +60,12 @@ pub struct ModelTokenizer {
 }
 
 impl ModelTokenizer {
-    /// Reads the tokenizer of a model.
+    /// Reads the tokenizer of a model. Texts of one with a table get no special tokens, and where
+    /// nothing is in them, [`NO_TOKEN`]. Fails as [`ModelTokenizer::from_file`] does.
     pub fn read(manifest: &Manifest) -> Result<Self> {
-        Self::from_file(&manifest.tokenizer_path(), manifest.max_tokens, manifest.pad_token)
+        let (path, pad_token) = (manifest.tokenizer_path(), manifest.pad_token);
+        let tokenizer = Self::from_file(&path, manifest.max_tokens, pad_token)?;
+        Ok(if manifest.table.is_some() { tokenizer.without_special_tokens() } else { tokenizer })
     }
 
     /// Reads a `tokenizer.json`. Texts are cut to `max_tokens`, special tokens included;
@@ -86,9 +92,32 @@ impl ModelTokenizer {
         Ok(tokenizer)
     }
 
+    fn without_special_tokens(mut self) -> Self {
+        self.inner.with_post_processor(None::<PostProcessorWrapper>);
+        ModelTokenizer { special: 0, pad_token: NO_TOKEN, ..self }
+    }
+
     /// The token that fills short texts up.
     pub fn pad_token(&self) -> u32 {
         self.pad_token
+    }
+
+    /// The greatest number of a token, and one more.
+    pub fn vocabulary(&self) -> usize {
+        let numbers = self.inner.get_vocab(true).into_values();
+        numbers.max().map_or(0, |greatest| greatest as usize + 1)
+    }
+
+    /// The token of what the vocabulary does not have. As for model2vec, a vocabulary with
+    /// probabilities (Unigram) has none: the vector of its token counts like any other.
+    pub fn unknown(&self) -> Option<u32> {
+        let token: &str = match self.inner.get_model() {
+            ModelWrapper::BPE(model) => model.get_unk_token().as_deref()?,
+            ModelWrapper::WordPiece(model) => &model.unk_token,
+            ModelWrapper::WordLevel(model) => &model.unk_token,
+            ModelWrapper::Unigram(_) => return None,
+        };
+        self.inner.token_to_id(token)
     }
 
     /// The numbers the model gets for a text: special tokens around it, cut to the model's

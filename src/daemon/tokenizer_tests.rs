@@ -121,6 +121,24 @@ fn the_model_gets_special_tokens_and_no_more_than_it_can_take() {
 }
 
 #[test]
+fn static_embeddings_get_no_special_tokens() {
+    let tokenizer = bert().without_special_tokens();
+    assert_eq!((tokenizer.special_tokens(), tokenizer.vocabulary()), (0, 14));
+    assert_eq!(tokenizer.encode("words.").unwrap(), [5, 8, 6]);
+    assert_eq!(tokenizer.encode(&"word ".repeat(99)).unwrap(), [5; 8]);
+    assert_eq!(tokenizer.encode("").unwrap(), [NO_TOKEN]);
+    let frame = tokenizer.frame("words.").unwrap();
+    assert_eq!((frame.before, frame.after, frame.room), (vec![5, 8, 6], vec![], 5));
+}
+
+#[test]
+fn the_token_of_what_is_unknown_is_known_unless_the_vocabulary_has_probabilities() {
+    let unknown = |json: &str| tokenizer(json, 8).unwrap().unknown();
+    assert_eq!((unknown(BERT), unknown(MARKED), unknown(XLM)), (Some(0), Some(0), None));
+    assert_eq!(unknown(&MARKED.replace(r#""unk_token": "?""#, r#""unk_token": null"#)), None);
+}
+
+#[test]
 fn a_whole_text_and_what_stands_around_it() {
     let tokenizer = bert();
     let frame = tokenizer.frame("").unwrap();

@@ -19,7 +19,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::heartbeat::Heartbeat;
-use super::model::{ModelRows, ModelText, OnnxModel};
+use super::model::{ModelInMemory, ModelRows, ModelText};
 use super::queue::{Queue, QueueEntry, TextBatch};
 use super::{log, process};
 use crate::error::{Error, ErrorKind, Result};
@@ -74,7 +74,7 @@ pub struct Done {
 /// How a [`ModelWorker`] gets its model once more.
 pub struct Beside {
     /// Loads the model.
-    pub load: Box<dyn FnOnce() -> Result<OnnxModel> + Send>,
+    pub load: Box<dyn FnOnce() -> Result<ModelInMemory> + Send>,
     /// The most padded tokens of a batch of bulk in it.
     pub max_batch_tokens: usize,
 }
@@ -136,7 +136,7 @@ impl ModelWorker {
     /// Starts a thread for `model`, with batches of up to `max_batch_tokens` padded tokens, which
     /// are reported to `heartbeat`, and one that runs something beside them, if there is a way to.
     pub fn start(
-        model: OnnxModel,
+        model: ModelInMemory,
         beside: Option<Beside>,
         max_batch_tokens: usize,
         heartbeat: Heartbeat,
@@ -198,7 +198,7 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn work(&self, mut model: OnnxModel) {
+    fn work(&self, mut model: ModelInMemory) {
         let mut limit = Some(REST);
         loop {
             limit = match self.wait_for_batch(limit) {
@@ -285,7 +285,7 @@ impl Shared {
     }
 
     /// Runs a batch and sends each text what was read of it, or all of them why there is none.
-    fn run(&self, model: &mut OnnxModel, batch: TextBatch<ModelJob>) {
+    fn run(&self, model: &mut ModelInMemory, batch: TextBatch<ModelJob>) {
         match self.compute(model, &batch.entries) {
             Ok(results) => {
                 for (entry, numbers) in batch.entries.into_iter().zip(results) {
@@ -303,7 +303,7 @@ impl Shared {
 
     fn compute(
         &self,
-        model: &mut OnnxModel,
+        model: &mut ModelInMemory,
         entries: &[QueueEntry<ModelJob>],
     ) -> Result<Vec<Vec<f32>>> {
         if entries.is_empty() {

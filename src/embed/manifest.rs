@@ -9,11 +9,16 @@
 //! `modules.json` is taken for a plain transformer with mean pooling and normalisation, which is
 //! what is mostly meant by one.
 //!
+//! A folder of static embeddings is told by its `config.json`, too, and read by
+//! `manifest/static_embeddings.rs`.
+//!
 //! What this version cannot compute (a dense layer, max pooling) is refused by name:
 //! vectors that are nearly right are worse than none.
 
+mod static_embeddings;
+
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 
 use serde_json::Value;
@@ -21,6 +26,8 @@ use serde_json::Value;
 use super::calibration::{CALIBRATION_FILE, Calibration};
 use super::model_file::{corrupted, number, unsupported};
 use super::pooling::Pooling;
+use super::safetensors::{self, PREFIX};
+use super::static_table::TableLayout;
 pub use super::task::ModelTask;
 use super::task::{entailment, task, token_labels};
 use crate::error::{Error, ErrorKind, Result};
@@ -52,8 +59,11 @@ const SANE_MAX_TOKENS: u64 = 1 << 20;
 pub struct Manifest {
     /// The folder, absolute and without symbolic links.
     pub folder: PathBuf,
-    /// The ONNX file, relative to the folder.
-    pub onnx: String,
+    /// The ONNX file, relative to the folder; of static embeddings, the file of the table.
+    pub file: String,
+    /// Where the numbers of the table are in that file, if it is one of static embeddings. Such a
+    /// model has no graph.
+    pub table: Option<TableLayout>,
     /// Every file that decides what vectors come out, relative to the folder, in a fixed
     /// order: the ONNX file, the weights beside it, the tokenizer, the configuration.
     pub files: Vec<String>,
@@ -87,13 +97,17 @@ pub struct Manifest {
 }
 
 impl Manifest {
-    /// Reads the model in `folder`, with the ONNX file `file` or the first of the usual ones.
+    /// Reads the model in `folder`, with the ONNX file or the table `file`, or the first of the
+    /// usual ones.
     ///
     /// Fails with [`ErrorKind::FileUnavailable`] if a file is missing, with
     /// [`ErrorKind::FileCorrupted`] if one can't be understood, with
     /// [`ErrorKind::Unsupported`] if the model does something that pg_rag doesn't.
     pub fn read(folder: &str, file: Option<&str>) -> Result<Manifest> {
         let mut files = Folder::open(folder)?;
+        if static_embeddings::are_in(&files) {
+            return static_embeddings::read(files, file);
+        }
         let onnx = files.onnx(file)?;
         files.require(TOKENIZER)?;
         let config = files.require_json(CONFIG)?;
@@ -131,7 +145,8 @@ impl Manifest {
             reader,
             calibration: calibration.map(Box::new),
             folder: files.path,
-            onnx,
+            file: onnx,
+            table: None,
             files: files.used,
             absent: files.absent,
         })
@@ -140,8 +155,8 @@ impl Manifest {
     /// The model's reader, if there is one: a reranker that tells of each token whether it answers.
     #[must_use]
     pub fn reader(&self) -> Option<Manifest> {
-        let (onnx, task) = (self.reader.clone()?, ModelTask::Rerank);
-        Some(Manifest { onnx, task, entailment: None, reader: None, ..self.clone() })
+        let (file, task) = (self.reader.clone()?, ModelTask::Rerank);
+        Some(Manifest { file, task, entailment: None, reader: None, ..self.clone() })
     }
 
     /// The full path of one of [`Manifest::files`].
@@ -154,9 +169,9 @@ impl Manifest {
         self.path(TOKENIZER)
     }
 
-    /// The ONNX file's full path.
-    pub fn onnx_path(&self) -> PathBuf {
-        self.path(&self.onnx)
+    /// The full path of the ONNX file or of the table.
+    pub fn file_path(&self) -> PathBuf {
+        self.path(&self.file)
     }
 
     /// The prefix of a text of this kind.
@@ -269,6 +284,12 @@ impl Folder {
         }
     }
 
+    /// The JSON of a file, if it can be read. Nothing is noted of it.
+    fn peek(&self, file: &str) -> Option<Value> {
+        let text = fs::read(self.resolve(file).ok()?).ok()?;
+        serde_json::from_slice(&text).ok()
+    }
+
     fn require_json(&mut self, file: &str) -> Result<Value> {
         let path = self.require(file)?;
         let text = fs::read(&path).map_err(|error| unavailable("file", path.display(), &error))?;
@@ -288,6 +309,22 @@ impl Folder {
         }
         self.absent.push(file.to_owned());
         Ok(None)
+    }
+
+    /// What the header of the table at `path` says, of which no more than that is read.
+    fn table(path: &Path) -> Result<TableLayout> {
+        let failed = |error: io::Error| unavailable("file", path.display(), &error);
+        let mut file = fs::File::open(path).map_err(failed)?;
+        let length = file.metadata().map_err(failed)?.len();
+        let mut prefix = Vec::with_capacity(PREFIX);
+        file.by_ref().take(PREFIX as u64).read_to_end(&mut prefix).map_err(failed)?;
+        let prefix: [u8; PREFIX] =
+            prefix.try_into().map_err(|_| corrupted(path, "it has no header"))?;
+        let bytes = safetensors::header_length(prefix, length);
+        let bytes = bytes.map_err(|why| corrupted(path, &why))?;
+        let mut header = Vec::new();
+        file.take(bytes).read_to_end(&mut header).map_err(failed)?;
+        TableLayout::read(path, &header, length)
     }
 
     fn calibration(&mut self) -> Result<Option<Calibration>> {

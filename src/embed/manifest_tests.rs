@@ -129,11 +129,11 @@ fn the_onnx_file_is_found_in_the_usual_places() {
         ("tokenizer.json", "{}"),
         ("onnx/model_int8.onnx", "small"),
     ]);
-    assert_eq!(sample.read().unwrap().onnx, "onnx/model_int8.onnx");
+    assert_eq!(sample.read().unwrap().file, "onnx/model_int8.onnx");
     sample.write("onnx/model.onnx", "large");
-    assert_eq!(sample.read().unwrap().onnx, "onnx/model.onnx");
+    assert_eq!(sample.read().unwrap().file, "onnx/model.onnx");
     let named = Manifest::read(sample.0.to_str().unwrap(), Some("onnx/model_int8.onnx")).unwrap();
-    assert_eq!(named.onnx, "onnx/model_int8.onnx");
+    assert_eq!(named.file, "onnx/model_int8.onnx");
 }
 
 #[test]
@@ -301,4 +301,88 @@ fn a_calibration_that_cannot_be_understood_is_told_with_its_path() {
     assert_eq!(error.kind(), ErrorKind::FileCorrupted);
     let message = error.message();
     assert!(message.contains(CALIBRATION_FILE) && message.contains("signal \"hold\""), "{error}");
+}
+
+/// The configuration of static embeddings, with `rest` behind it.
+fn of_model2vec(rest: &str) -> String {
+    format!(
+        r#"{{"model_type": "model2vec", "architectures": ["StaticModel"], "hidden_dim": 7,
+            "seq_length": 1000000{rest}}}"#
+    )
+}
+
+/// A table of three vectors of two zeros each, with this type of its numbers.
+fn table(dtype: &str) -> String {
+    let header = format!(
+        r#"{{"embeddings": {{"dtype": "{dtype}", "shape": [3, 2], "data_offsets": [0, 24]}}}}"#
+    );
+    // Neither is longer than 127 bytes, so that their lengths are characters.
+    let length = String::from_utf8((header.len() as u64).to_le_bytes().to_vec()).unwrap();
+    format!("{length}{header}{}", "\0".repeat(24))
+}
+
+#[test]
+fn static_embeddings_are_told_by_their_configuration() {
+    let config = of_model2vec(r#", "normalize": true"#);
+    // Neither a graph nor the modules of sentence-transformers matter beside them.
+    let modules = r#"[{"path": ".", "type": "sentence_transformers.models.StaticEmbedding"}]"#;
+    let sample = Sample::model(&[
+        ("config.json", &config),
+        ("model.safetensors", &table("F32")),
+        ("modules.json", modules),
+        (READER, "graph"),
+    ]);
+    let manifest = sample.read().unwrap();
+    assert_eq!((manifest.task, manifest.file.as_str()), (ModelTask::Embed, "model.safetensors"));
+    assert_eq!((manifest.dimension, manifest.max_tokens), (2, 512));
+    assert_eq!((manifest.pooling, manifest.normalize), (Pooling::Mean, true));
+    assert_eq!(manifest.files, ["model.safetensors", "tokenizer.json", "config.json"]);
+    assert_eq!(
+        (manifest.table.as_ref().map(|it| it.dimension), manifest.reader()),
+        (Some(2), None)
+    );
+
+    let prompts = r#"{"prompts": {"query": "query: "}}"#;
+    sample.write("config_sentence_transformers.json", prompts);
+    sample.write("tokenizer_config.json", r#"{"model_max_length": 99}"#);
+    sample.write("config.json", &of_model2vec(""));
+    sample.write("other.safetensors", &table("F32"));
+    let folder = sample.0.to_str().unwrap();
+    let manifest = Manifest::read(folder, Some("other.safetensors")).unwrap();
+    assert_eq!((manifest.file.as_str(), manifest.normalize), ("other.safetensors", false));
+    assert_eq!((manifest.max_tokens, manifest.query_prefix.as_str()), (99, "query: "));
+    assert!(manifest.files.contains(&"config_sentence_transformers.json".to_string()));
+
+    let error = Manifest::read(folder, Some("model.onnx")).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
+    assert!(error.hint_text().is_some_and(|hint| hint.contains("model.safetensors")), "{error}");
+}
+
+#[test]
+fn a_table_that_is_none_is_named() {
+    let check = |table: &str, rest: &str, kind: ErrorKind, file: &str, part: &str| {
+        let sample = Sample::model(&[("config.json", &of_model2vec(rest))]);
+        if !table.is_empty() {
+            sample.write("model.safetensors", table);
+        }
+        let error = sample.error();
+        assert_eq!(error.kind(), kind, "{error}");
+        assert!(error.message().contains(file) && error.message().contains(part), "{error}");
+    };
+    let good = table("F32");
+    let (damaged, other) = (ErrorKind::FileCorrupted, ErrorKind::Unsupported);
+    check("", "", ErrorKind::FileUnavailable, "model.safetensors", "no such file");
+    check("short", "", damaged, "model.safetensors", "no header");
+    check("not a table at all", "", damaged, "model.safetensors", "longer than the file");
+    check(&good[..40], "", damaged, "model.safetensors", "longer than the file");
+    check(&good[..good.len() - 1], "", damaged, "model.safetensors", "there are 23");
+    check(&table("F64"), "", damaged, "model.safetensors", "another length");
+    check(
+        &table("F32").replace("embeddings", "embedding."),
+        "",
+        other,
+        "model.safetensors",
+        "embedding.",
+    );
+    check(&good, r#", "normalize": "yes""#, damaged, "config.json", "normalize");
 }

@@ -7,15 +7,18 @@
 //! [`manifest`] reads what a model's folder says about it, [`calibration`] what its similarities mean,
 //! [`pooling`] makes one vector of the many that a model gives for a text, [`late`] says of which tokens
 //! of a document the vector of a chunk is made, and [`reader`] what a reader makes of a question with a passage.
-//! Running the model is ragd's business.
+//! [`static_table`] is a model that has no graph: its tokens have one vector each. Running other models is ragd's
+//! business.
 
 mod model_file;
+mod safetensors;
 
 pub mod calibration;
 pub mod late;
 pub mod manifest;
 pub mod pooling;
 pub mod reader;
+pub mod static_table;
 pub mod task;
 
 use std::ops::Range;

@@ -53,10 +53,13 @@ fn mean(vectors: &[f32], dimension: usize) -> Vec<f32> {
 }
 
 /// Scales `vector` to length 1. A vector of zeros has no direction and stays as it is.
+///
+/// The squares are summed in double precision: those of numbers near 1e20 are beyond single precision, and those of
+/// numbers near 1e-23 vanish in it.
 pub fn normalize(vector: &mut [f32]) {
-    let length = vector.iter().map(|value| value * value).sum::<f32>().sqrt();
+    let length = vector.iter().map(|value| f64::from(*value).powi(2)).sum::<f64>().sqrt();
     if length > 0.0 {
-        vector.iter_mut().for_each(|value| *value /= length);
+        vector.iter_mut().for_each(|value| *value = (f64::from(*value) / length) as f32);
     }
 }
 
@@ -68,7 +71,7 @@ pub fn check_finite(vector: &[f32], model: &str) -> Result<()> {
             crate::error::ErrorKind::ModelFailed,
             format!("model \"{model}\" gave the value {value}"),
         )
-        .hint("Its ONNX file is damaged or was converted wrongly.")),
+        .hint("Its file is damaged or was converted wrongly.")),
     }
 }
 
@@ -105,6 +108,16 @@ mod tests {
         let mut vector = [3.0, 4.0];
         normalize(&mut vector);
         assert_eq!(vector, [0.6, 0.8]);
+    }
+
+    #[test]
+    fn a_length_beyond_single_precision_is_a_length() {
+        for scale in [1e20_f32, 1e37, 1e-30] {
+            let mut vector = [-3.0 * scale, 4.0 * scale];
+            normalize(&mut vector);
+            assert!((vector[0] + 0.6).abs() < 1e-6, "{scale}: {vector:?}");
+            assert!((vector[1] - 0.8).abs() < 1e-6, "{scale}: {vector:?}");
+        }
     }
 
     #[test]

@@ -262,7 +262,8 @@ pub struct ModelRef {
     pub name: String,
     /// The folder, in Hugging Face layout.
     pub path: String,
-    /// The ONNX file inside the folder; `None`: the usual places in turn.
+    /// The ONNX file, or the table of static embeddings, inside the folder; `None`: the usual places
+    /// in turn.
     pub file: Option<String>,
     /// Hex SHA-256 over the files that matter, as [`ModelInfo::digest`] gave it;
     /// `None`: not pinned.
@@ -288,9 +289,9 @@ pub struct ModelInfo {
     pub query_prefix: String,
     /// Put before a passage.
     pub passage_prefix: String,
-    /// The ONNX file used, relative to the folder.
+    /// The ONNX file or the table used, relative to the folder.
     pub file: String,
-    /// Hex SHA-256 over the ONNX file and the tokenizer and configuration files.
+    /// Hex SHA-256 over this file and the tokenizer and configuration files.
     pub digest: String,
 }
 

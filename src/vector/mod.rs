@@ -57,6 +57,12 @@ pub fn cosine(a: &[f32], b: &[f32]) -> f64 {
     if lengths > 0.0 && cosine.is_finite() { cosine.clamp(-1.0, 1.0) } else { 0.0 }
 }
 
+/// Whether a vector has a direction: one of zeros, such as that of a text of unknown tokens, has none.
+#[must_use]
+pub fn has_direction(vector: &[f32]) -> bool {
+    vector.iter().any(|number| *number != 0.0)
+}
+
 /// The squared Euclidean distance of floats.
 #[must_use]
 pub fn squared_distance_f32(a: &[f32], b: &[f32]) -> f64 {
@@ -113,6 +119,13 @@ pub fn jaccard(a: &[u8], b: &[u8]) -> f64 {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn zeros_have_no_direction() {
+        assert!(has_direction(&[0.0, -1e-30]));
+        assert!(!has_direction(&[0.0, -0.0]) && !has_direction(&[]));
+        assert_eq!(cosine(&[0.0, 0.0], &[1.0, 0.0]), 0.0);
+    }
 
     fn close(a: f64, b: f64, scale: f64) -> bool {
         (a - b).abs() <= 1e-4 * scale.max(1e-6)
