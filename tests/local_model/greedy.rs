@@ -44,13 +44,42 @@ fn chat(question: &str) -> String {
     )
 }
 
+/// The model, if it is the one whose template is known here.
+fn find() -> Option<InstalledLlm> {
+    let llm = InstalledLlm::find()?;
+    let is_known = llm.file().path.contains("SmolLM2");
+    if !is_known {
+        println!("skipped: the template of {} is not known here", llm.file().path);
+    }
+    is_known.then_some(llm)
+}
+
+/// What two prompts have in common is in the cache when the second one comes: it is read from its first other token on.
+#[test]
+fn the_next_question_is_read_from_where_it_differs() {
+    let Some(llm) = find() else { return };
+    let ragd = llm.start();
+    let mut client = ragd.connect();
+    let plain = PlainLlama::load(&llm, ContextSize { tokens: 512, sequences: 1, threads: 1 });
+    let rules = "Answer from these facts and from nothing else. The mill of the village grinds rye and wheat. \
+        The miller sells the flour at the market of the town on Saturdays.";
+    let questions = ["What does the mill grind?", "Where is the flour sold?"]
+        .map(|question| format!("{rules} {question}"));
+    let prompts = questions.each_ref().map(|question| plain.tokenize(&chat(question)));
+    let texts = questions
+        .each_ref()
+        .map(|question| generate(&mut client, llm.request(question, 4)).unwrap());
+    let [first, second] = &prompts;
+    let alike = first.iter().zip(second).take_while(|(one, other)| one == other).count();
+    assert!(alike > 40 && alike < second.len(), "{alike} of {} tokens", second.len());
+    assert_eq!(texts[0].cached_tokens, Some(0));
+    let read = (texts[1].prompt_tokens, texts[1].cached_tokens);
+    assert_eq!(read, (Some(second.len() as u64), Some(alike as u64)));
+}
+
 #[test]
 fn the_likeliest_text_is_that_of_llama_cpp_itself() {
-    let Some(llm) = InstalledLlm::find() else { return };
-    if !llm.file().path.contains("SmolLM2") {
-        println!("skipped: the template of {} is not known here", llm.file().path);
-        return;
-    }
+    let Some(llm) = find() else { return };
     let ragd = llm.start();
     let mut client = ragd.connect();
     let mut plain = PlainLlama::load(&llm, ContextSize { tokens: 512, sequences: 1, threads: 1 });

@@ -51,7 +51,7 @@ impl PlainLlama {
                 BatchToken { token: *token, position, sequence: 0, is_asked }
             };
             let batch: Vec<BatchToken> = chunk.iter().enumerate().map(place).collect();
-            assert_eq!(self.0.decode(&batch), Decoded::Done);
+            assert_eq!(self.0.decode(&batch, &|| false), Decoded::Done);
             last = batch.len() - 1;
         }
         last

@@ -94,6 +94,14 @@ fn it_writes_streams_and_answers() {
         "SELECT usage ->> 'llm' FROM rag_answer_details('How do I reset a password?', 'docs',
         llm => 'writer', k => 2, options => '{\"answer\": {\"max_tokens\": 60}}')";
     assert_eq!(text(&mut client, asked), "writer");
+    // The rules of the template are in the cache by then; of what comes after them, all is new.
+    let again =
+        "SELECT format('%s %s', usage ->> 'prompt_tokens', usage ->> 'cached_tokens') FROM rag_answer_details(
+            'When are invoices sent?', 'docs', llm => 'writer', k => 2, options => '{\"answer\": {\"max_tokens\": 60}}')";
+    let again = text(&mut client, again);
+    let tokens: Vec<u64> = again.split(' ').map(|it| it.parse().unwrap()).collect();
+    let (read, cached) = (tokens[0], tokens[1]);
+    assert!(cached > 100 && cached + 60 < read, "{cached} of {read} tokens were in the cache");
     // What it writes is held against the chunks, and little of them is read.
     let defaults =
         "SELECT detail FROM rag_explain('How do I reset a password?', 'docs', llm => 'writer',

@@ -9,6 +9,7 @@ use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
 use std::thread;
 use std::time::Duration;
@@ -18,6 +19,7 @@ use sha2::{Digest, Sha256};
 use super::confine::confine;
 use super::context::{ContextSize, LlamaContext};
 use super::engine::{WritingCall, WritingEngine, WritingEvent};
+use super::given_up::GivenUpCalls;
 use super::library::LlamaLibrary;
 use super::model::LlamaModel;
 use crate::chat_template::{ChatForm, chat_text};
@@ -64,7 +66,8 @@ pub fn run(options: &LocalModelOptions) -> ExitCode {
         return ExitCode::FAILURE;
     }
     limit_before(options.memory);
-    let jobs = receive();
+    let given_up = Arc::<GivenUpCalls>::default();
+    let jobs = receive(Arc::clone(&given_up));
     let Ok(LocalModelJob::Load { file, context_tokens, sequences }) = jobs.recv() else {
         return ExitCode::FAILURE;
     };
@@ -76,6 +79,7 @@ pub fn run(options: &LocalModelOptions) -> ExitCode {
             ExitCode::FAILURE
         }
         Ok(mut writer) => {
+            writer.engine.heed(given_up);
             let context_tokens = writer.engine.context_tokens() as u32;
             match send(&LocalModelReply::Loaded { context_tokens }) {
                 Ok(()) => writer.serve(&jobs),
@@ -85,20 +89,25 @@ pub fn run(options: &LocalModelOptions) -> ExitCode {
     }
 }
 
-/// Jobs as they come. A thread reads them, so that a call that is given up is noticed between two steps.
-fn receive() -> Receiver<LocalModelJob> {
+/// Jobs as they come. A thread reads them, so that a call that is given up is noticed at once, which `given_up` has until
+/// the job is taken.
+fn receive(given_up: Arc<GivenUpCalls>) -> Receiver<LocalModelJob> {
     let (sender, receiver) = channel();
-    let thread = thread::Builder::new().name("jobs".to_owned()).spawn(move || read_jobs(&sender));
+    let read = move || read_jobs(&sender, &given_up);
+    let thread = thread::Builder::new().name("jobs".to_owned()).spawn(read);
     if let Err(error) = thread {
         log::line(format!("the process of a local model cannot start a thread: {error}"));
     }
     receiver
 }
 
-fn read_jobs(jobs: &Sender<LocalModelJob>) {
+fn read_jobs(jobs: &Sender<LocalModelJob>, given_up: &GivenUpCalls) {
     let mut input = std::io::stdin().lock();
     while let Ok(ReceivedFrame::Body(body)) = frame::read(&mut input) {
         let Ok(job) = decode(&body) else { return };
+        if let LocalModelJob::Cancel { id } = &job {
+            given_up.note(*id);
+        }
         if jobs.send(job).is_err() {
             return;
         }

@@ -1,10 +1,12 @@
 //! What a model keeps of the texts that it is reading and writing: keys and values of attention, a sequence a text.
 
+use std::ffi::c_void;
 use std::ptr::NonNull;
 use std::rc::Rc;
+use std::sync::atomic::Ordering;
 
 use super::engine::{BatchToken, Decoded, LanguageModel};
-use super::library::{RawBatch, RawContext, Token};
+use super::library::{IS_STOPPING, RawBatch, RawContext, Token};
 use super::model::LlamaModel;
 use super::sampler::LlamaSampler;
 use crate::error::{Error, ErrorKind, Result};
@@ -121,15 +123,26 @@ impl LanguageModel for LlamaContext {
         LlamaSampler::new(Rc::clone(&self.model), how, seed, grammar)
     }
 
-    fn decode(&mut self, tokens: &[BatchToken]) -> Decoded {
+    fn decode(&mut self, tokens: &[BatchToken], stops: &(dyn Fn() -> bool + Sync)) -> Decoded {
         if tokens.len() > MAX_BATCH {
             return Decoded::NoRoom;
         }
         self.fill(tokens);
-        // SAFETY: the context lives, and the batch was filled up to its number of tokens.
-        match unsafe { (self.model.library().llama_decode)(self.raw.as_ptr(), self.batch) } {
+        let (library, raw) = (self.model.library(), self.raw.as_ptr());
+        let data = (&raw const stops).cast_mut().cast::<c_void>();
+        // SAFETY: the context lives, and the batch was filled up to its number of tokens. The library has the address of
+        // `stops` only as long as this block, and `stops` lives longer.
+        let code = unsafe {
+            (library.llama_set_abort_callback)(raw, Some(is_stopped), data);
+            let code = (library.llama_decode)(raw, self.batch);
+            (library.llama_set_abort_callback)(raw, None, std::ptr::null_mut());
+            code
+        };
+        IS_STOPPING.store(false, Ordering::Relaxed);
+        match code {
             0 => Decoded::Done,
-            1 | 2 => Decoded::NoRoom,
+            1 => Decoded::NoRoom,
+            2 => Decoded::Stopped,
             code => Decoded::Failed(code),
         }
     }
@@ -172,6 +185,17 @@ impl Drop for LlamaContext {
             (self.model.library().llama_free)(self.raw.as_ptr());
         }
     }
+}
+
+/// Whether the batch under way is to be stopped, as the function says whose reference stands at `data`.
+unsafe extern "C" fn is_stopped(data: *mut c_void) -> bool {
+    // SAFETY: `decode` gives the address of such a reference, and waits for the library, which asks from its own threads.
+    let stops = unsafe { *data.cast::<&(dyn Fn() -> bool + Sync)>() };
+    let is_stopped = stops();
+    if is_stopped {
+        IS_STOPPING.store(true, Ordering::Relaxed);
+    }
+    is_stopped
 }
 
 fn no_memory(size: ContextSize) -> Error {

@@ -11,8 +11,12 @@
 //!
 //! The engine knows the model by the trait [`LanguageModel`] alone, so that its decisions are tested without one.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::characters::whole_characters;
+use super::given_up::GivenUpCalls;
+pub use super::language_model::{BatchToken, Decoded, LanguageModel};
 use super::library::Token;
 use crate::error::{Error, ErrorKind, Result};
 use crate::prompt::sampling::SamplingParameters;
@@ -21,80 +25,12 @@ use crate::protocol::Lane;
 /// How long a step may take beside others, about.
 const STEP: Duration = Duration::from_millis(100);
 
-/// How long a step may take that is for one text alone: larger batches are a little faster.
+/// How long a step may take that is for one text alone: larger batches are a little faster. Where that text is given up,
+/// the step is stopped.
 const LONE_STEP: Duration = Duration::from_millis(250);
 
 /// Fewest tokens of a prompt that go into a step.
 const LEAST_CHUNK: usize = 32;
-
-/// What reads and writes.
-pub trait LanguageModel {
-    /// What chooses the tokens of a text.
-    type Sampler;
-
-    /// Tokens that a sequence can have.
-    fn context_tokens(&self) -> usize;
-
-    /// Most tokens of a batch.
-    fn batch_tokens(&self) -> usize;
-
-    /// The tokens of a prompt.
-    fn tokenize(&self, prompt: &str) -> Result<Vec<Token>>;
-
-    /// The bytes that a token stands for.
-    fn piece(&self, token: Token) -> Vec<u8>;
-
-    /// Whether a text ends with `token`.
-    fn is_end(&self, token: Token) -> bool;
-
-    /// What chooses the tokens of a text, as [`SamplingParameters`] say, by chance as `seed` has it, and only such as
-    /// `grammar` allows.
-    fn sampler(
-        &self,
-        how: &SamplingParameters,
-        seed: u32,
-        grammar: Option<&str>,
-    ) -> Result<Self::Sampler>;
-
-    /// Sends a batch through the model.
-    fn decode(&mut self, tokens: &[BatchToken]) -> Decoded;
-
-    /// The token that follows the one at place `row` of the last batch, which was asked.
-    fn sample(&mut self, row: usize, sampler: &mut Self::Sampler) -> Result<Token>;
-
-    /// Takes what `sequence` has from position `from` on out of the cache. False if it can only be taken out as a whole.
-    fn forget(&mut self, sequence: usize, from: usize) -> bool;
-
-    /// Gives `to` what `from` has in the cache, in the place of what it had.
-    fn copy(&mut self, from: usize, to: usize);
-
-    /// Empties the cache.
-    fn forget_all(&mut self);
-}
-
-/// A token of a batch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BatchToken {
-    /// The token.
-    pub token: Token,
-    /// Its place in its text, from 0.
-    pub position: usize,
-    /// The sequence of its text.
-    pub sequence: usize,
-    /// Whether the token after it is to be chosen.
-    pub is_asked: bool,
-}
-
-/// What became of a batch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Decoded {
-    /// It is in the cache, and tokens can be chosen.
-    Done,
-    /// There was no room for it.
-    NoRoom,
-    /// The library has failed, with this code.
-    Failed(i32),
-}
 
 /// A text that is wanted.
 #[derive(Clone, Debug)]
@@ -181,6 +117,7 @@ pub struct WritingEngine<M: LanguageModel> {
     slots: Vec<SequenceSlot<M::Sampler>>,
     waiting: Vec<WritingCall>,
     events: Vec<WritingEvent>,
+    given_up: Arc<GivenUpCalls>,
     /// Tokens of prompts that go through the model within [`STEP`], as far as is known.
     chunk: usize,
     count: u64,
@@ -192,7 +129,13 @@ impl<M: LanguageModel> WritingEngine<M> {
         let slot = |_| SequenceSlot { cached: Vec::new(), active: None, used: 0 };
         let slots = (0..sequences.max(1)).map(slot).collect();
         let chunk = LEAST_CHUNK.min(model.batch_tokens());
-        WritingEngine { model, slots, waiting: Vec::new(), events: Vec::new(), chunk, count: 0 }
+        let (waiting, events, given_up) = (Vec::new(), Vec::new(), Arc::default());
+        WritingEngine { model, slots, waiting, events, given_up, chunk, count: 0 }
+    }
+
+    /// From now on stops a batch that is for calls in `given_up` alone.
+    pub fn heed(&mut self, given_up: Arc<GivenUpCalls>) {
+        self.given_up = given_up;
     }
 
     /// Tokens that a text can have, what it goes on from included.
@@ -209,6 +152,7 @@ impl<M: LanguageModel> WritingEngine<M> {
 
     /// Gives a call up. Nothing more is said of it.
     pub fn cancel(&mut self, id: u64) {
+        self.given_up.forget(id);
         self.waiting.retain(|call| call.id != id);
         for slot in &mut self.slots {
             if slot.active.as_ref().is_some_and(|active| active.call.id == id) {
@@ -228,12 +172,14 @@ impl<M: LanguageModel> WritingEngine<M> {
         let batch = self.batch();
         if !batch.is_empty() {
             let begun = Instant::now();
-            let decoded = self.model.decode(&batch);
+            let (calls, given_up) = (self.calls_of(&batch), Arc::clone(&self.given_up));
+            let decoded = self.model.decode(&batch, &|| given_up.have_all(&calls));
             match decoded {
                 Decoded::Done => {
                     self.learn_speed(&batch, begun.elapsed());
                     self.take_up(&batch);
                 }
+                Decoded::Stopped => self.stop(&batch),
                 Decoded::NoRoom | Decoded::Failed(_) => self.fail(decoded),
             }
         }
@@ -388,6 +334,24 @@ impl<M: LanguageModel> WritingEngine<M> {
         }
     }
 
+    /// The calls that a batch has tokens of.
+    fn calls_of(&self, batch: &[BatchToken]) -> Vec<u64> {
+        let call = |sequence: usize| Some(self.slots[sequence].active.as_ref()?.call.id);
+        sequences(batch).into_iter().filter_map(call).collect()
+    }
+
+    /// Gives up the calls of a batch that was stopped, and takes what the cache has of it out again.
+    fn stop(&mut self, batch: &[BatchToken]) {
+        for sequence in sequences(batch) {
+            let slot = &mut self.slots[sequence];
+            slot.active = None;
+            if !self.model.forget(sequence, slot.cached.len()) {
+                self.model.forget(sequence, 0);
+                slot.cached.clear();
+            }
+        }
+    }
+
     /// After a batch that the library did not take it is not known what the cache has: all calls under way have failed.
     fn fail(&mut self, decoded: Decoded) {
         self.model.forget_all();
@@ -436,28 +400,12 @@ impl<S> ActiveCall<S> {
     }
 }
 
-/// Takes the whole characters from the front of `bytes`; what can become none is U+FFFD.
-fn whole_characters(bytes: &mut Vec<u8>) -> String {
-    let mut text = String::new();
-    let mut at = 0;
-    for chunk in bytes.utf8_chunks() {
-        text += chunk.valid();
-        at += chunk.valid().len();
-        let invalid = chunk.invalid();
-        let may_go_on = at + invalid.len() == bytes.len() && is_begun(invalid);
-        if !invalid.is_empty() && !may_go_on {
-            text.push(char::REPLACEMENT_CHARACTER);
-            at += invalid.len();
-        }
-    }
-    bytes.drain(..at);
-    text
-}
-
-/// Whether `bytes` begin a character that has more bytes than these.
-fn is_begun(bytes: &[u8]) -> bool {
-    let Err(error) = std::str::from_utf8(bytes) else { return false };
-    error.error_len().is_none()
+/// The sequences that a batch has tokens of, each once.
+fn sequences(batch: &[BatchToken]) -> Vec<usize> {
+    let mut sequences: Vec<usize> = batch.iter().map(|token| token.sequence).collect();
+    sequences.sort_unstable();
+    sequences.dedup();
+    sequences
 }
 
 fn common_prefix(left: &[Token], right: &[Token]) -> usize {

@@ -66,7 +66,7 @@ impl LanguageModel for HashedModel {
         grammar.map_or(Ok(()), |grammar| Err(Error::invalid(grammar)))
     }
 
-    fn decode(&mut self, tokens: &[BatchToken]) -> Decoded {
+    fn decode(&mut self, tokens: &[BatchToken], stops: &(dyn Fn() -> bool + Sync)) -> Decoded {
         assert!(!tokens.is_empty() && tokens.len() <= BATCH, "{} tokens", tokens.len());
         if let Some(left) = self.fails_after.as_mut() {
             *left = left.saturating_sub(1);
@@ -82,8 +82,11 @@ impl LanguageModel for HashedModel {
             assert!(sequence.len() < ROOM);
             sequence.push(token.token);
             self.asked.push(token.is_asked.then(|| next(sequence)));
+            self.read += 1;
+            if stops() {
+                return Decoded::Stopped;
+            }
         }
-        self.read += tokens.len();
         Decoded::Done
     }
 
@@ -346,6 +349,51 @@ fn a_text_that_is_given_up_is_in_no_further_batch() {
 }
 
 #[test]
+fn a_batch_that_nobody_waits_for_is_stopped() {
+    let prompts = lively("A beginning that both of the prompts have: ");
+    let [first, second] = &prompts[..2] else { panic!("two prompts") };
+    for only_whole in [false, true] {
+        let model = HashedModel { only_whole, ..HashedModel::default() };
+        let (mut engine, given_up) = (WritingEngine::new(model, 1), Arc::default());
+        engine.heed(Arc::clone(&given_up));
+        let mut outcomes = Outcomes::default();
+        engine.add(call(1, Lane::Query, first, 40));
+        outcomes.take(engine.step());
+        let read = engine.model.read;
+        given_up.note(1);
+        outcomes.take(engine.step());
+        assert_eq!(engine.model.read - read, 1, "the rest of the batch was not read");
+        assert!(engine.is_idle());
+        engine.cancel(1);
+        engine.add(call(2, Lane::Query, second, 40));
+        run(&mut engine, &mut outcomes);
+        assert!(!outcomes.ends.contains_key(&1));
+        assert_eq!(outcomes.text(2), twin(second, 40).0);
+    }
+}
+
+#[test]
+fn a_batch_that_somebody_waits_for_goes_on() {
+    let prompts = lively("Prompt ");
+    let [first, second] = &prompts[..2] else { panic!("two prompts") };
+    let (mut engine, given_up) =
+        (WritingEngine::new(HashedModel::default(), 2), Arc::<GivenUpCalls>::default());
+    engine.heed(Arc::clone(&given_up));
+    let mut outcomes = Outcomes::default();
+    engine.add(call(1, Lane::Query, first, 40));
+    engine.add(call(2, Lane::Query, second, 40));
+    outcomes.take(engine.step());
+    given_up.note(1);
+    let read = engine.model.read;
+    outcomes.take(engine.step());
+    assert_eq!(engine.model.read - read, 2, "a token of each");
+    engine.cancel(1);
+    run(&mut engine, &mut outcomes);
+    assert!(!outcomes.ends.contains_key(&1));
+    assert_eq!(outcomes.text(2), twin(second, 40).0);
+}
+
+#[test]
 fn people_go_before_bulk_and_find_a_place() {
     let mut engine = WritingEngine::new(HashedModel::default(), 2);
     let mut outcomes = Outcomes::default();
@@ -364,21 +412,6 @@ fn people_go_before_bulk_and_find_a_place() {
     assert_eq!(outcomes.ends.len(), 5);
 }
 
-#[test]
-fn characters_come_whole() {
-    let mut bytes = Vec::new();
-    let mut text = String::new();
-    for byte in "aé€😀".bytes() {
-        bytes.push(byte);
-        text += &whole_characters(&mut bytes);
-        assert!(text.is_empty() || "aé€😀".starts_with(text.as_str()), "{text}");
-    }
-    assert_eq!(text, "aé€😀");
-    let mut broken = b"a\xe2\x82b\xff\xf0\x9f".to_vec();
-    assert_eq!(whole_characters(&mut broken), "a\u{fffd}b\u{fffd}");
-    assert_eq!(broken, b"\xf0\x9f");
-}
-
 proptest! {
     /// Whatever comes when, beside what, and is given up: each text is that of its prompt alone.
     #[test]
@@ -393,6 +426,8 @@ proptest! {
         let heads = ["", "The same beginning of several prompts. ", "The same beg", "Another one "];
         let model = HashedModel { only_whole, ..HashedModel::default() };
         let mut engine = WritingEngine::new(model, sequences);
+        let noted = Arc::<GivenUpCalls>::default();
+        engine.heed(Arc::clone(&noted));
         let mut outcomes = Outcomes::default();
         let mut given_up = Vec::new();
         let mut wanted = HashMap::new();
@@ -406,6 +441,9 @@ proptest! {
             }
             if let Some(back) = give_up {
                 let id = id.saturating_sub(*back as u64).max(1);
+                // It is noted while a batch goes through the model, and the engine hears of it afterwards.
+                noted.note(id);
+                outcomes.take(engine.step());
                 engine.cancel(id);
                 given_up.push(id);
             }

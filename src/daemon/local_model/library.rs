@@ -9,6 +9,7 @@
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use libloading::os::unix::{Library, RTLD_LAZY, RTLD_LOCAL};
 
@@ -105,7 +106,7 @@ pub struct ContextParameters {
     cb_eval_user_data: *mut c_void,
     type_k: c_int,
     type_v: c_int,
-    abort_callback: Option<unsafe extern "C" fn(*mut c_void) -> bool>,
+    abort_callback: Option<Abort>,
     abort_callback_data: *mut c_void,
     embeddings: bool,
     offload_kqv: bool,
@@ -155,6 +156,12 @@ pub struct RawCandidates {
     pub selected: i64,
     pub sorted: bool,
 }
+
+/// `ggml_abort_callback`.
+pub type Abort = unsafe extern "C" fn(*mut c_void) -> bool;
+
+/// Whether a batch is being stopped. What the library says meanwhile is no error, and is not passed on.
+pub static IS_STOPPING: AtomicBool = AtomicBool::new(false);
 
 /// `ggml_log_callback`.
 type Log = unsafe extern "C" fn(c_int, *const c_char, *mut c_void);
@@ -211,6 +218,7 @@ functions! {
     llama_memory_seq_cp: fn(*mut RawMemory, i32, i32, i32, i32);
     llama_batch_init: fn(i32, i32, i32) -> RawBatch;
     llama_batch_free: fn(RawBatch);
+    llama_set_abort_callback: fn(*mut RawContext, Option<Abort>, *mut c_void);
     llama_decode: fn(*mut RawContext, RawBatch) -> i32;
     llama_get_logits_ith: fn(*mut RawContext, i32) -> *mut f32;
     llama_vocab_n_tokens: fn(*const RawVocabulary) -> i32;
@@ -297,7 +305,7 @@ impl LlamaLibrary {
 
 /// Passes errors of the library on to the log. A text of a model's file may be in them.
 unsafe extern "C" fn forward(level: c_int, text: *const c_char, _: *mut c_void) {
-    if level != LEVEL_ERROR || text.is_null() {
+    if level != LEVEL_ERROR || text.is_null() || IS_STOPPING.load(Ordering::Relaxed) {
         return;
     }
     // SAFETY: the library gives a string that ends with a zero and lives as long as this call.

@@ -3,9 +3,11 @@
 
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use super::context::{ContextSize, LlamaContext};
 use super::engine::{BatchToken, Decoded, LanguageModel, WritingCall, WritingEngine, WritingEvent};
+use super::given_up::GivenUpCalls;
 use super::library::{LlamaLibrary, Token};
 use super::model::LlamaModel;
 use crate::error::ErrorKind;
@@ -69,7 +71,7 @@ fn plainly(model: &Rc<LlamaModel>, prompt: &str) -> String {
             is_asked: at == last,
         };
         let tokens: Vec<BatchToken> = batch.iter().enumerate().map(token).collect();
-        assert_eq!(context.decode(&tokens), Decoded::Done);
+        assert_eq!(context.decode(&tokens, &|| false), Decoded::Done);
         position += tokens.len();
         let logits = context.logits(last).unwrap();
         let mut likeliest = 0;
@@ -120,6 +122,28 @@ fn the_likeliest_text_is_that_of_a_plain_loop() {
     let Some(model) = find() else { return };
     let mut engine = WritingEngine::new(context(&model, 256, 2), 2);
     for (id, prompt) in (1..).zip(PROMPTS) {
+        assert_eq!(write(&mut engine, call(id, prompt)), plainly(&model, prompt), "{prompt}");
+    }
+}
+
+#[test]
+fn a_prompt_that_nobody_waits_for_is_read_no_further() {
+    let Some(model) = find() else { return };
+    let mut engine = WritingEngine::new(context(&model, 512, 1), 1);
+    let given_up = Arc::new(GivenUpCalls::default());
+    engine.heed(Arc::clone(&given_up));
+    // Stopped in its first batch, and in the one behind that, whose size is what the machine does in a while.
+    for (id, batches) in [(1, 0), (2, 1)] {
+        engine.add(call(id, &"The miller carried a sack of flour to the river. ".repeat(20)));
+        for _ in 0..batches {
+            assert!(engine.step().is_empty(), "the prompt is read already");
+        }
+        given_up.note(id);
+        assert!(engine.step().is_empty());
+        assert!(engine.is_idle(), "it is still read");
+        engine.cancel(id);
+    }
+    for (id, prompt) in (3..).zip(&PROMPTS[..2]) {
         assert_eq!(write(&mut engine, call(id, prompt)), plainly(&model, prompt), "{prompt}");
     }
 }
