@@ -205,6 +205,7 @@ fn deserialized<T: DeserializeOwned>(
         let place = match (name, path.as_str()) {
             (name, ".") => name.to_owned(),
             ("", path) => path.to_owned(),
+            (name, path) if path.starts_with('[') => format!("{name}{path}"),
             (name, path) => format!("{name}.{path}"),
         };
         explained(&place, &inner, hint)
@@ -535,6 +536,8 @@ pub(crate) mod tests {
         );
         let error = read::<Budget>("contextual", json!({"server": 1}), &[]).unwrap_err();
         assert_eq!(error.message(), "unknown option \"server\" of \"contextual\"");
+        let error = read::<Vec<String>>("names", json!(["a", 1]), &[]).unwrap_err();
+        assert_eq!(error.message(), "option \"names[1]\" must be a string, not 1");
     }
 
     #[derive(Debug, Default, Deserialize)]

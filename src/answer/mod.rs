@@ -16,6 +16,7 @@ pub mod numbering;
 pub mod options;
 pub mod own_knowledge;
 pub mod plain;
+pub mod preset;
 pub mod refusal;
 pub mod reuse;
 pub mod shown;

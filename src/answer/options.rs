@@ -5,6 +5,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::fallback::FallbackPipelines;
+use super::preset::settled;
+use super::refusal::RefusalTexts;
 use super::strategy::{self, Budget, StrategyOptions};
 use super::style::CitationStyle;
 use crate::error::{Error, Result};
@@ -13,7 +15,11 @@ use crate::options::out_of_range;
 use crate::prompt::sampling::{
     SamplingOptions, SamplingParameters, SamplingPreset, check_max_tokens,
 };
+use crate::rewrite::history::ToldHistory;
 use crate::text::marker::markers;
+
+/// Most chunks that a reader reads for an answer.
+const MOST_READ: u32 = 100;
 
 /// Most examples of a prompt.
 const MOST_EXAMPLES: u32 = 20;
@@ -47,6 +53,8 @@ pub struct AnswerOptions {
     pub community_chunks: Option<u32>,
     /// The deepest level of communities that is looked at, from 0; `None`: the deepest there is.
     pub community_level: Option<u32>,
+    /// Whether replies about communities are kept in the database; `None`: they are.
+    pub keep_replies: Option<bool>,
     /// Grade from 0 to 10 from which a source counts as relevant.
     pub min_grade: Option<f32>,
     /// Tokens of all sources together.
@@ -81,11 +89,14 @@ pub struct AnswerOptions {
     pub max_tokens: Option<u32>,
     /// Most sentences of an extractive answer.
     pub max_sentences: Option<usize>,
+    /// Most chunks that the reader of the embedding model reads for an extractive answer, 0 for none; `None`: as many as
+    /// suit it.
+    pub read: Option<u32>,
     /// Confidence from 0 to 1 below which an answer is doubtful.
     pub min_confidence: Option<f32>,
-    /// What is said where the documents hold no answer; `None`: a sentence in the language of the
-    /// question.
-    pub refusal: Option<String>,
+    /// What is said where the documents hold no answer, perhaps by the language of the question; `None`: a sentence in
+    /// that language.
+    pub refusal: Option<RefusalTexts>,
     /// Whether a refusal names what is near in the documents.
     pub suggest: bool,
     /// Which pipelines are asked where this one has no answer.
@@ -96,6 +107,8 @@ pub struct AnswerOptions {
     pub cache_similarity: Option<f32>,
     /// The ID of the conversation that the question is part of.
     pub conversation: Option<String>,
+    /// What was said before the question, where no conversation has it.
+    pub history: Option<ToldHistory>,
 }
 
 /// Which answers of a language model are given again.
@@ -118,9 +131,12 @@ impl AnswerOptions {
         self.sampling()?;
         check_max_tokens("answer.", self.max_tokens)?;
         self.check_max_sentences()?;
+        self.check_read()?;
+        self.refusal.as_ref().map_or(Ok(()), RefusalTexts::check)?;
         self.fallback.check()?;
         self.check_own_knowledge()?;
         self.check_examples()?;
+        self.check_history()?;
         share("answer.min_confidence", self.min_confidence)?;
         share("answer.cache_similarity", self.cache_similarity)
     }
@@ -153,10 +169,37 @@ impl AnswerOptions {
         }
     }
 
+    /// An error where it is not clear what was said before, or where some of that is no message.
+    fn check_history(&self) -> Result<()> {
+        match (&self.conversation, &self.history) {
+            (Some(_), Some(_)) => Err(Error::invalid(
+                "the options \"answer.conversation\" and \"answer.history\" exclude each other",
+            )
+            .hint("A conversation of the database knows what was said in it: leave out the history, or the conversation.")),
+            (None, Some(history)) => history.check("answer.history"),
+            (_, None) => Ok(()),
+        }
+    }
+
     /// An error where an extractive answer could say nothing.
     fn check_max_sentences(&self) -> Result<()> {
         match self.max_sentences {
             Some(0) => Err(out_of_range("answer.max_sentences", "at least 1", 0)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Chooses the preset for what `question` asks for, where that is left open.
+    pub fn settle_preset(&mut self, question: &str) {
+        self.preset = self.preset.map(|preset| settled(preset, question));
+    }
+
+    /// An error where a reader would read more chunks than it may.
+    fn check_read(&self) -> Result<()> {
+        match self.read {
+            Some(read) if read > MOST_READ => {
+                Err(out_of_range("answer.read", format!("between 0 and {MOST_READ}"), read))
+            }
             _ => Ok(()),
         }
     }
@@ -186,6 +229,10 @@ impl AnswerOptions {
             communities: self.communities,
             community_chunks: self.community_chunks,
             community_level: self.community_level,
+            keep_replies: match self.cache {
+                Some(AnswerCache::Off) => Some(false),
+                _ => self.keep_replies,
+            },
             evaluate: self.evaluate,
             names_tools: self.tools.is_some(),
             says_sql: self.sql.is_some(),
@@ -269,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named() {
+    fn values_out_of_their_range_are_named() {
         check("answer", json!({"strategy": "guess"}), "unknown strategy \"guess\"");
         check(
             "answer",
@@ -317,6 +364,44 @@ mod tests {
             json!({"max_sentences": 0}),
             "option \"answer.max_sentences\" must be at least 1, not 0",
         );
+        check(
+            "answer",
+            json!({"read": 101}),
+            "option \"answer.read\" must be between 0 and 100, not 101",
+        );
+        check("answer", json!({"preset": "wild"}), "option \"answer.preset\" cannot be \"wild\"");
+        assert!(AnswerOptions::default().check().is_ok());
+        let set = read::<AnswerOptions>("answer", json!({"example_set": "support"}), &[]);
+        assert!(set.and_then(|it| it.check()).is_ok());
+    }
+
+    #[test]
+    fn what_texts_cannot_be_is_named() {
+        check(
+            "answer",
+            json!({"conversation": "5", "history": []}),
+            "the options \"answer.conversation\" and \"answer.history\" exclude each other",
+        );
+        check(
+            "answer",
+            json!({"history": [{"role": "user", "content": "When?"}, {"role": "system", "content": ""}]}),
+            "option \"answer.history[1].role\" must be \"user\" or \"assistant\", not \"system\"",
+        );
+        check(
+            "answer",
+            json!({"history": ["When?"]}),
+            "option \"answer.history[0]\" must be an object, not \"When?\"",
+        );
+        check(
+            "answer",
+            json!({"refusal": {"xx": "?"}}),
+            "unknown language \"xx\" of \"answer.refusal\"",
+        );
+        check(
+            "answer",
+            json!({"refusal": ""}),
+            "option \"answer.refusal\" must be a text that is not empty, not \"\"",
+        );
         for mark in ["", " ", "see [1]", "a\nb"] {
             check(
                 "cite",
@@ -336,9 +421,34 @@ mod tests {
             json!({"link_column": "a", "link_template": "b"}),
             "the options \"cite.link_column\" and \"cite.link_template\" exclude each other",
         );
-        assert!(AnswerOptions::default().check().is_ok());
-        let set = read::<AnswerOptions>("answer", json!({"example_set": "support"}), &[]);
-        assert!(set.and_then(|it| it.check()).is_ok());
         assert!(CiteOptions::default().check().is_ok());
+    }
+
+    #[test]
+    fn without_a_cache_no_reply_is_kept() {
+        let keeps = |options: Value| {
+            read::<AnswerOptions>("answer", options, &[]).unwrap().of_strategy().keep_replies
+        };
+        assert_eq!(keeps(json!({})), None);
+        assert_eq!(keeps(json!({"cache": "off"})), Some(false));
+        assert_eq!(keeps(json!({"cache": "off", "keep_replies": true})), Some(false));
+        assert_eq!(keeps(json!({"cache": "exact"})), None);
+        assert_eq!(keeps(json!({"keep_replies": false})), Some(false));
+    }
+
+    #[test]
+    fn the_question_settles_what_the_preset_leaves_open() {
+        let temperature = |options: Value, question: &str| {
+            let mut options = read::<AnswerOptions>("answer", options, &[]).unwrap();
+            options.settle_preset(question);
+            options.sampling().unwrap().temperature
+        };
+        let open = || json!({"preset": "auto"});
+        assert_eq!(temperature(open(), "When does the gate open?"), 0.0);
+        assert_eq!(temperature(open(), "Why is the gate closed?"), 0.4);
+        assert_eq!(temperature(open(), "Write a poem about the gate."), 0.9);
+        assert_eq!(temperature(json!({}), "Write a poem about the gate."), 0.0);
+        let said = json!({"preset": "auto", "temperature": 0.2});
+        assert_eq!(temperature(said, "Write a poem about the gate."), 0.2);
     }
 }

@@ -15,7 +15,7 @@ use crate::text::words::Word;
 
 /// The kind of answer that fits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum AnswerType {
+pub(crate) enum AnswerType {
     /// A year, a date, a day of the week.
     Time,
     /// A number, in digits or words.
@@ -27,7 +27,7 @@ pub(super) enum AnswerType {
 }
 
 /// Reads the question's words; the first phrase of the table that it holds decides.
-pub(super) fn asked(question: &[Word]) -> AnswerType {
+pub(crate) fn asked(question: &[Word]) -> AnswerType {
     let holds = |phrase: &str| {
         let (phrase, places) = match phrase.strip_prefix('^') {
             Some(beginning) => (beginning, 1),

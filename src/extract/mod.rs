@@ -139,6 +139,12 @@ use crate::error::{Error, ErrorKind, Result};
 /// Name of the answerer that needs no language model.
 pub const EXTRACTIVE: &str = "extractive";
 
+/// Whether `question` asks for a reason.
+#[must_use]
+pub fn asks_why(question: &str) -> bool {
+    ParsedQuestion::read(question).asks_why
+}
+
 /// The error where `what` needs a language model and [`EXTRACTIVE`] is named as the one to use.
 #[must_use]
 pub fn needs_language_model(what: &str) -> Error {
@@ -196,9 +202,11 @@ pub struct ExtractOptions {
     pub close_margin: f32,
     /// Most pieces that are embedded.
     pub max_embedded: usize,
-    /// Most passages that are read, where the model has a reader; then no piece is embedded. Of short ones more are, and fewer
-    /// where the reader is sure of a piece.
+    /// Most passages that are read, where the model has a reader; then no piece is embedded, unless it is 0. Fewer are where
+    /// the reader is sure of a piece.
     pub max_read: usize,
+    /// Whether of short passages more are read than that: as many as are together no longer than one that is read in part.
+    pub reads_short: bool,
     /// Log odds from which on the reader is sure that a piece answers, and reads no passage that would add nothing; with
     /// infinity it reads all that it may.
     pub sure: f32,
@@ -215,6 +223,7 @@ impl Default for ExtractOptions {
             close_margin: 2.0,
             max_embedded: 12,
             max_read: 3,
+            reads_short: true,
             sure: 4.0,
             format: AnswerFormat::Plain,
         }
@@ -331,7 +340,8 @@ pub fn ranked(
     let calibration = embedder.calibration()?;
     // A reader reads a whole passage to say something of one piece, so all that is to be made shorter would go through
     // a model first. A few dozen pieces are a part of that, and nothing is refused by what is said of them.
-    let budget = ModelBudget { embedded: most_embedded, read: 0, sure: f32::INFINITY };
+    let budget =
+        ModelBudget { embedded: most_embedded, read: 0, reads_short: false, sure: f32::INFINITY };
     let similarities = similarities(&candidates, passages, embedder, (&calibration, budget))?;
     let scores = scores(&candidates, &similarities, &calibration);
     let piece = |index: usize| {

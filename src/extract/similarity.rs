@@ -58,6 +58,8 @@ pub(super) struct ModelBudget {
     pub embedded: usize,
     /// Most passages that are read.
     pub read: usize,
+    /// Whether more are read while all are short.
+    pub reads_short: bool,
     /// Log odds from which on a reader is sure that a candidate answers.
     pub sure: f32,
 }
@@ -65,7 +67,12 @@ pub(super) struct ModelBudget {
 impl ModelBudget {
     /// What `options` allow.
     pub fn of(options: &ExtractOptions) -> ModelBudget {
-        ModelBudget { embedded: options.max_embedded, read: options.max_read, sure: options.sure }
+        ModelBudget {
+            embedded: options.max_embedded,
+            read: options.max_read,
+            reads_short: options.reads_short,
+            sure: options.sure,
+        }
     }
 }
 
@@ -85,7 +92,7 @@ pub(super) fn similarities(
     };
     let mut promising = best_first(&scores(candidates, &known, calibration));
     if calibration.reader.is_some() && budget.read > 0 {
-        let chosen = promising_stretches(candidates, passages, &promising, budget.read);
+        let chosen = promising_stretches(candidates, passages, &promising, budget);
         let scores = read_until_sure(candidates, passages, (&chosen, budget.sure), embedder)?;
         if let Some(scores) = scores {
             known.span_scores = scores;
@@ -180,14 +187,14 @@ struct PassageStretch {
     bytes: Range<usize>,
 }
 
-/// What is to be read of the `most` passages that have the most promising candidates, and of further ones
-/// while all are short: together no longer than [`MOST_READ`]. `order` has the indexes of
-/// the candidates, the most promising first.
+/// What is to be read of as many passages as `budget` allows, those that have the most promising candidates, and of further
+/// ones while all are short: together no longer than [`MOST_READ`]. `order` has the indexes of the candidates, the most
+/// promising first.
 fn promising_stretches(
     candidates: &Candidates,
     passages: &[ExtractPassage],
     order: &[usize],
-    most: usize,
+    budget: ModelBudget,
 ) -> Vec<PassageStretch> {
     let mut stretches: Vec<PassageStretch> = Vec::new();
     let mut so_far = 0;
@@ -203,7 +210,8 @@ fn promising_stretches(
             false => stretch_around(candidates, content, of_passage, best),
         };
         so_far += length(&content[stretch.bytes.clone()]);
-        if stretches.len() >= most && so_far > MOST_READ {
+        let is_short = budget.reads_short && so_far <= MOST_READ;
+        if stretches.len() >= budget.read && !is_short {
             break;
         }
         stretches.push(stretch);

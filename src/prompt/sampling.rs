@@ -4,6 +4,8 @@
 //! (preset, what is said beside it) → temperature, top_p, top_k, penalties
 //! ```
 
+use std::fmt;
+
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
@@ -35,6 +37,8 @@ pub enum SamplingPreset {
     Balanced,
     /// Words that are not expected, too.
     Creative,
+    /// One of the others, by what the question asks for: `answer::preset` knows which. Where nothing is asked, the first.
+    Auto,
 }
 
 /// What options say of sampling.
@@ -74,11 +78,22 @@ impl SamplingPreset {
     /// Its parameters. None has penalties or a `top_k`, which some providers don't know.
     fn parameters(self) -> SamplingParameters {
         let (temperature, top_p) = match self {
-            SamplingPreset::Factual => (0.0, None),
+            SamplingPreset::Factual | SamplingPreset::Auto => (0.0, None),
             SamplingPreset::Balanced => (0.4, Some(0.9)),
             SamplingPreset::Creative => (0.9, Some(0.95)),
         };
         SamplingParameters { temperature, top_p, ..SamplingParameters::default() }
+    }
+}
+
+impl fmt::Display for SamplingPreset {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            SamplingPreset::Factual => "factual",
+            SamplingPreset::Balanced => "balanced",
+            SamplingPreset::Creative => "creative",
+            SamplingPreset::Auto => "auto",
+        })
     }
 }
 

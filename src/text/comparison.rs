@@ -295,8 +295,8 @@ const LIKENED: &[(&str, &[ComparisonFrame])] = &[
     ]),
 ];
 
-/// Whether a word may stand before a request for a comparison and only makes it polite.
-fn is_polite(word: &str) -> bool {
+/// Whether `word`, in lower case, may stand before a request, such as one for a comparison, and only makes it polite.
+pub(crate) fn is_polite(word: &str) -> bool {
     list_has(POLITE, word)
 }
 

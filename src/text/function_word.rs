@@ -7,7 +7,7 @@
 //! Languages of the Latin script have lists of their own, since "was" asks in German and not in English. In
 //! other scripts no word belongs to two lists at once in a way that matters, so they share one.
 //!
-//! The words that ask are here, whatever they ask for, and so are those that ask who. Three more tables have question words,
+//! The words that ask are here, whatever they ask for, and so are those that ask who. Four more tables have question words,
 //! each for a question that this one cannot answer:
 //!
 //! * `extract/answer_type.rs`: is the answer a time, a number or a name? It has phrases such as "which year" and "how long",
@@ -16,6 +16,8 @@
 //!   much" is not "how", and "cuando" without its accent asks for a time.
 //! * `tree/whole/wording.rs`: does a question with "overview" or "compare" ask for a fact after all? "What" and "which" do
 //!   not say so, and are missing there.
+//! * `answer/preset.rs`: does it ask for a way? What also asks for a name or says what something is like counts there only where
+//!   it cannot mean that.
 
 use super::accent::without_accents;
 use super::language::{NaturalLanguage, words_of_questions};

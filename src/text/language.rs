@@ -13,6 +13,7 @@
 //! the translations of Django's messages, of five words and more, into the languages below, this is right for 83 % and
 //! wrong for 3 %, mostly for Danish, Norwegian and Catalan, which are hard to tell from others.
 
+mod code;
 mod letters;
 mod telling_words;
 
@@ -24,6 +25,7 @@ use std::sync::LazyLock;
 
 use unicode_normalization::UnicodeNormalization;
 
+pub use self::code::LANGUAGE_CODES;
 use self::letters::{CYRILLIC, LATIN, SPELLINGS};
 use self::telling_words::{CYRILLIC_WORDS, FUNCTION_WORDS, PAIRS, TELLING};
 use super::elision::without_elided;

@@ -236,6 +236,58 @@ fn the_best_writer_is_chosen_within_a_budget() {
     assert_fails(&mut client, too_small, &["53400", "before a question was asked"]);
 }
 
+/// Parts of the prompts in which a writer is right: that of a template, of a strategy, and of examples.
+const HELPFUL: [&str; 3] = [
+    "in as few words as possible",
+    "and say how good the answer is",
+    "So were other questions answered",
+];
+
+#[test]
+fn the_best_template_strategy_and_number_of_examples_are_chosen() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let http = Server::answer(|request| {
+        Reply::chat(match HELPFUL.iter().any(|it| request.text().contains(it)) {
+            true => "Backups are kept for thirty days [1].",
+            false => "Passwords are reset on the settings page [1].",
+        })
+    });
+    let mut client = cluster.connect();
+    let shown = r#"SELECT rag_eval_load('shown', '[
+        {"question": "When are invoices sent?", "answer": "Invoices are sent on the first day of each month."},
+        {"question": "When are backups made?", "answer": "Backups are made at two."}]')"#;
+    client
+        .batch_execute(&format!(
+            "{SETUP} {BACKUPS}; {shown}; {}",
+            provider::server("writer", &http)
+        ))
+        .unwrap();
+    let mut check = |space: &str, apply: bool, expected: &str| {
+        let query = format!(
+            "SELECT configuration, is_chosen, held_out, difference
+             FROM rag_optimize('docs', 'backups', 'token_f1', '{{\"llm\": [\"writer\"], {space}}}', apply => {apply})"
+        );
+        let rows = client.query(&query, &[]);
+        let rows = rows.unwrap_or_else(|error| panic!("{space}: {}", describe(&error)));
+        let chosen: Vec<_> = rows.iter().filter(|row| row.get(1)).collect();
+        assert_eq!((rows.len(), chosen.len()), (3, 1), "{space}");
+        assert_eq!(chosen[0].get::<_, &str>(0), format!("llm=writer, {expected}"));
+        assert_eq!(chosen[0].get::<_, f64>(2), 1.0, "{space}");
+        assert!(chosen[0].get::<_, f64>(3) > 0.0, "{space}: better than what is quoted");
+    };
+    check("\"answer.template\": [\"standard\", \"concise\"]", false, "answer.template=concise");
+    check(
+        "\"answer.strategy\": [\"compact\", \"map_rerank\"]",
+        false,
+        "answer.strategy=map_rerank",
+    );
+    let examples = "\"answer.example_set\": [\"shown\"], \"answer.examples\": [0, 2]";
+    check(examples, true, "answer.example_set=shown, answer.examples=2");
+    let defaults = "SELECT count(*) FROM rag.pipeline WHERE defaults =
+        '{\"llm\": \"writer\", \"answer\": {\"examples\": 2, \"example_set\": \"shown\"}}'";
+    assert_eq!(count(&mut client, defaults), 1, "the best becomes the default");
+}
+
 #[test]
 fn a_search_is_interrupted() {
     let Some(cluster) = Cluster::start(&[]) else { return };

@@ -243,6 +243,23 @@ fn no_more_passages_are_read_than_promise_most_but_of_short_ones_all() {
 }
 
 #[test]
+fn no_more_are_read_than_are_allowed_however_short_they_are() {
+    let contents = ["Ships come and go.", "The abbey is old.", "The old abbey has a church."];
+    let ask = |max_read: usize| {
+        let options =
+            ExtractOptions { max_read, reads_short: false, threshold: 0.0, ..Default::default() };
+        let mut model = Knowing::of("church", true);
+        let question = "Does the old abbey have a church?";
+        let extract = extract(question, &found(&contents), &mut model, &options).unwrap();
+        assert!(extract.answer.contains("The old abbey has a church."), "{extract:?}");
+        model.read.len()
+    };
+    assert_eq!(ask(1), 1);
+    assert_eq!(ask(2), 2);
+    assert_eq!(ask(0), 0, "without a reader pieces are embedded");
+}
+
+#[test]
 fn of_a_long_passage_what_promises_most_is_read() {
     let filler = |at: usize| format!("Sentence number {at} says nothing of interest to anybody. ");
     let check = |at: usize| {

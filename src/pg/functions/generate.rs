@@ -3,6 +3,7 @@
 use pgrx::prelude::*;
 use serde::Deserialize;
 
+use crate::answer::preset::settled;
 use crate::error::Result;
 use crate::pg::ragd::call_context::CallContext;
 use crate::pg::ragd::generate::ask;
@@ -47,7 +48,8 @@ fn rag_generate(
     options: Option<Jsonb>,
 ) -> Option<String> {
     let prompt = prompt?;
-    let options: GenerateOptions = options::read(options).or_report();
+    let mut options: GenerateOptions = options::read(options).or_report();
+    options.preset = options.preset.map(|preset| settled(preset, prompt));
     let mut messages = Vec::new();
     if let Some(system) = system {
         messages.push(message("system", system));

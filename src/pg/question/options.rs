@@ -6,16 +6,20 @@ use crate::exact;
 use crate::extract::EXTRACTIVE;
 use crate::options::shortened;
 use crate::pg::catalog::pipeline::Pipeline;
-use crate::pg::catalog::question_defaults;
+use crate::pg::catalog::{model, question_defaults};
+use crate::pg::ragd::calibration::retrieval_weights;
 use crate::pg::ragd::llm::Llm;
 use crate::pg::ragd::trace;
 use crate::pg::server::guc::{self, Caching};
 use crate::pg::server::json::ExactJsonb;
 use crate::pg::server::options;
+use crate::prompt::sampling::SamplingPreset;
 use crate::redact::withheld::WithheldValues;
 use crate::request::{
     OptionLayers, OptionSource, QuestionArguments, QuestionOptions, SettingInForce, WrittenOptions,
 };
+use crate::rerank::LATE_INTERACTION;
+use crate::retrieve::options::Fusion;
 use crate::verify::options::VerifyOptions;
 
 /// What a call says, before it is known which pipeline is asked.
@@ -26,6 +30,8 @@ pub struct CallOptions {
     pub options: QuestionOptions,
     /// What is kept from the providers that are asked for the question.
     pub withheld: WithheldValues,
+    /// Whether no replies are kept, whatever the options say.
+    keeps_no_replies: bool,
 }
 
 /// What holds for a question of a pipeline, or of several.
@@ -53,13 +59,20 @@ impl CallOptions {
     /// The arguments and the options of a call, which have been read.
     pub fn of(arguments: WrittenOptions, options: WrittenOptions) -> Result<CallOptions> {
         let layers = OptionLayers { arguments, options, defaults: WrittenOptions::default() };
-        Ok(CallOptions { options: layers.options()?, layers, withheld: WithheldValues::default() })
+        let (options, withheld) = (layers.options()?, WithheldValues::default());
+        Ok(CallOptions { options, layers, withheld, keeps_no_replies: false })
     }
 
     /// Options of a question that is answered: what one of its calls keeps from a provider, the later ones do, too.
     #[must_use]
     pub fn for_answer(self) -> CallOptions {
         CallOptions { withheld: WithheldValues::begin(), ..self }
+    }
+
+    /// Options of a question of which no replies are kept or looked up in the database.
+    #[must_use]
+    pub fn without_kept_replies(self) -> CallOptions {
+        CallOptions { keeps_no_replies: true, ..self }
     }
 
     /// What holds for the call where it asks `pipeline`, which the caller has named or not.
@@ -93,7 +106,10 @@ impl CallOptions {
 
     fn over(&self, defaults: WrittenOptions, pipeline: String) -> Result<AskedOptions> {
         let layers = OptionLayers { defaults, ..self.layers.clone() };
-        let options = layers.options()?;
+        let mut options = layers.options()?;
+        if self.keeps_no_replies {
+            options.answer.keep_replies = Some(false);
+        }
         Ok(AskedOptions { layers, options, withheld: self.withheld.clone(), pipeline })
     }
 
@@ -138,9 +154,21 @@ impl AskedOptions {
         })
     }
 
-    /// Notes in the trace what is not built in, if there is anything, and what says so. `llm` writes.
-    pub fn trace(&self, llm: &Llm) -> Result<()> {
-        let listed = self.layers.listed(&settings(llm));
+    /// The preset of sampling, where the options have left it to the question.
+    fn settled_preset(&self) -> Option<SamplingPreset> {
+        let (_, said) = self.layers.said("answer.preset")?;
+        self.options.answer.preset.filter(|_| *said == SamplingPreset::Auto.to_string())
+    }
+
+    /// Notes in the trace what is not built in, if there is anything, and what says so. `llm` writes, and `models` are
+    /// those of the pipelines.
+    pub fn trace(&self, llm: &Llm, models: &[&str]) -> Result<()> {
+        if !trace::is_recording() {
+            return Ok(());
+        }
+        let mut settings = settings(llm);
+        settings.extend(self.fitted(models));
+        let listed = self.layers.listed(&settings);
         if listed.is_empty() {
             return Ok(());
         }
@@ -151,9 +179,40 @@ impl AskedOptions {
                 if let Some(filter) = &self.options.retrieve.filter {
                     trace::words(|| exact::written(filter));
                 }
+                if let Some(preset) = self.settled_preset() {
+                    trace::remark(|| format!("preset {preset} by the question"));
+                }
                 Ok(())
             },
         )
+    }
+
+    /// What was fitted to the model of all pipelines, as far as their searches go by it: nothing of several models. Where
+    /// it cannot be read there is nothing to list, and the search says why.
+    fn fitted(&self, models: &[&str]) -> Vec<SettingInForce> {
+        let retrieve = &self.options.retrieve;
+        let by_reranker =
+            retrieve.reranker() == Some(LATE_INTERACTION) && retrieve.rerank_weight.is_none();
+        let [first, others @ ..] = models else { return Vec::new() };
+        let is_one = others.iter().all(|it| it == first);
+        if !is_one || !(by_reranker || retrieve.is_left_to_model()) {
+            return Vec::new();
+        }
+        let Ok(model) = model::find(Some(*first)) else { return Vec::new() };
+        let weights = retrieval_weights(&model.reference).unwrap_or_default();
+        let by_fusion = retrieve.is_left_to_model() && model.remote.is_none();
+        let looks_closer = by_fusion && retrieve.fusion() == Fusion::Combined;
+        [
+            ("retrieve.dense_weight", weights.dense_weight.filter(|_| by_fusion)),
+            ("retrieve.closeness", weights.closeness.filter(|_| looks_closer)),
+            ("retrieve.rerank_weight", weights.late_interaction_weight.filter(|_| by_reranker)),
+        ]
+        .into_iter()
+        .filter_map(|(option, weight)| {
+            let source = OptionSource::Calibration;
+            Some(SettingInForce { option, source, value: weight?.to_string() })
+        })
+        .collect()
     }
 }
 

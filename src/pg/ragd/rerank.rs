@@ -1,5 +1,6 @@
 //! Rerankers, seen from a session.
 
+use super::calibration::retrieval_weights;
 use super::call_context::CallContext;
 use super::generate::{Sampling, generate};
 use super::llm::Llm;
@@ -21,6 +22,9 @@ const PASSAGES_A_REQUEST: usize = 256;
 
 /// Longest answer of a language model that grades, in tokens.
 const GRADES: u32 = 400;
+
+/// Share of late interaction in the score, for models that nothing was fitted to.
+const LATE_INTERACTION_WEIGHT: f64 = 0.5;
 
 /// What reads passages again.
 pub enum Reranker {
@@ -166,7 +170,10 @@ impl Reranker {
             Ok(scores) => scores.into_iter().map(f64::from).collect(),
             Err(answer) => return Ok((hits, Some(judge::remark(&answer)))),
         };
-        let weight = options.rerank_weight.unwrap_or_else(|| self.usual_weight());
+        let weight = match options.rerank_weight {
+            Some(weight) => weight,
+            None => self.usual_weight()?,
+        };
         Ok((rank::reranked(hits, &scores, weight), None))
     }
 
@@ -189,15 +196,18 @@ impl Reranker {
         scored(client::call(&request)?, count)
     }
 
-    /// Token vectors that were not trained for it do better together with the search; a model
-    /// that was knows best.
-    fn usual_weight(&self) -> f64 {
+    /// Token vectors that were not trained for it do better together with the search, how much was perhaps fitted to
+    /// their model; a model that was knows best.
+    fn usual_weight(&self) -> Result<f64> {
         match self {
-            Reranker::LateInteraction(_) => 0.5,
+            Reranker::LateInteraction(model) => {
+                let fitted = retrieval_weights(model)?.late_interaction_weight;
+                Ok(fitted.unwrap_or(LATE_INTERACTION_WEIGHT))
+            }
             Reranker::CrossEncoder(_)
             | Reranker::Reader(_)
             | Reranker::Remote(_)
-            | Reranker::Judge(_) => 1.0,
+            | Reranker::Judge(_) => Ok(1.0),
         }
     }
 }

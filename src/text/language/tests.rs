@@ -117,6 +117,15 @@ fn each_language_is_told_by_short_questions_and_by_sentences() {
 }
 
 #[test]
+fn each_language_has_one_code() {
+    for (language, ..) in latin::TEXTS.iter().chain(other_scripts::TEXTS) {
+        let codes = LANGUAGE_CODES.iter().filter(|(_, it)| it == language).count();
+        assert_eq!(codes, 1, "{language:?}");
+    }
+    assert!(LANGUAGE_CODES.windows(2).all(|pair| pair[0].0 < pair[1].0));
+}
+
+#[test]
 fn a_foreign_letter_counts_against_a_shared_word() {
     for (text, expected) in [
         ("Wo ist die Łódź-Filiale?", Some(NaturalLanguage::German)),

@@ -35,6 +35,15 @@ SELECT closeness, (SELECT string_agg(source_key, ' ' ORDER BY rank) FROM rag_ret
 FROM unnest(ARRAY[true, false]) AS closeness;
 ROLLBACK;
 
+-- The one text with a rare name, of a hundred that have all other words of the question.
+BEGIN;
+CREATE TABLE visits (id integer PRIMARY KEY, body text);
+INSERT INTO visits SELECT n, format('The mill in district %s was inspected in spring by the surveyor, who found its wheel in good order.', n) FROM generate_series(1, 100) AS n;
+INSERT INTO visits VALUES (101, 'The mill of Zwicknagel was inspected by the surveyor, who found that its wheel was worn.');
+SELECT rag_create_pipeline('visits', 'body', refresh => 'sync');
+SELECT mode, EXISTS (SELECT FROM rag_retrieve('When was the mill of Zwicknagel inspected by the surveyor, and was its wheel in good order?', 'visits', k => 10, mode => mode) WHERE source_key = '101') FROM unnest(ARRAY['hybrid', 'lexical']) AS mode;
+ROLLBACK;
+
 -- Recency.
 SELECT found('When does the library open?', '{"recency": {"column": "published", "half_life": 30, "weight": 0.9}}', 1);
 SELECT found('When does the library open?', '{"recency": {"column": "at", "half_life": 30, "weight": 0.9}}', 1);
@@ -92,7 +101,7 @@ SELECT fails($$SELECT * FROM rag_rerank('x', ARRAY['x'], 'reader')$$);
 SELECT fails($$SELECT rag_create_pipeline('news', 'body', 'other', defaults => '{"retrieve": {"rerank": "reader"}}')$$);
 RESET rag.embedding_model;
 SELECT options, fails(format('SELECT * FROM rag_retrieve(%L, options => %L)', 'x', jsonb_build_object('retrieve', options::jsonb))) FROM unnest(ARRAY[
-    '{"fusion": "best"}', '{"closeness": 1}', '{"normalize": 1}', '{"dense_weight": 2}', '{"fusion": "weighted", "rrf_k": 3}', '{"mmr": -1}', '{"dedupe": 1.5}', '{"dedupe_by": "words"}',
+    '{"fusion": "best"}', '{"closeness": "on"}', '{"normalize": 1}', '{"dense_weight": 2}', '{"fusion": "weighted", "rrf_k": 3}', '{"mmr": -1}', '{"dedupe": 1.5}', '{"dedupe_by": "words"}',
     '{"per_source": 0}', '{"neighbours": 21}', '{"neighbours": 1, "expand": "section"}', '{"expand": "book"}', '{"rerank_candidates": 0}', '{"rerank_weight": 7}',
     '{"recency": {"column": "published"}}', '{"recency": {"column": "lang", "half_life": 3}}', '{"recency": {"column": "at", "half_life": 0}}',
     '{"recency": {"column": "at", "half_life": 1, "since": 3}}']) AS options;

@@ -1,0 +1,41 @@
+//! The codes by which options name languages.
+
+use super::NaturalLanguage;
+
+/// The languages with their codes of ISO 639-1, in the order of the codes.
+pub const LANGUAGE_CODES: &[(&str, NaturalLanguage)] = &[
+    ("ar", NaturalLanguage::Arabic),
+    ("bg", NaturalLanguage::Bulgarian),
+    ("ca", NaturalLanguage::Catalan),
+    ("cs", NaturalLanguage::Czech),
+    ("da", NaturalLanguage::Danish),
+    ("de", NaturalLanguage::German),
+    ("el", NaturalLanguage::Greek),
+    ("en", NaturalLanguage::English),
+    ("es", NaturalLanguage::Spanish),
+    ("et", NaturalLanguage::Estonian),
+    ("fi", NaturalLanguage::Finnish),
+    ("fr", NaturalLanguage::French),
+    ("he", NaturalLanguage::Hebrew),
+    ("hi", NaturalLanguage::Hindi),
+    ("hr", NaturalLanguage::Croatian),
+    ("hu", NaturalLanguage::Hungarian),
+    ("id", NaturalLanguage::Indonesian),
+    ("it", NaturalLanguage::Italian),
+    ("ja", NaturalLanguage::Japanese),
+    ("ko", NaturalLanguage::Korean),
+    ("lt", NaturalLanguage::Lithuanian),
+    ("nl", NaturalLanguage::Dutch),
+    ("no", NaturalLanguage::Norwegian),
+    ("pl", NaturalLanguage::Polish),
+    ("pt", NaturalLanguage::Portuguese),
+    ("ro", NaturalLanguage::Romanian),
+    ("ru", NaturalLanguage::Russian),
+    ("sr", NaturalLanguage::Serbian),
+    ("sv", NaturalLanguage::Swedish),
+    ("th", NaturalLanguage::Thai),
+    ("tr", NaturalLanguage::Turkish),
+    ("uk", NaturalLanguage::Ukrainian),
+    ("vi", NaturalLanguage::Vietnamese),
+    ("zh", NaturalLanguage::Chinese),
+];
