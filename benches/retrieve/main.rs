@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! make bench-retrieve ARGS="[SET ...] [--configurations JSON | --rerank NAME ...] [--split NAME] [--questions N]
-//!     [--chunking JSON] [--contextual] [--graph] [--themes]"
+//!     [--chunking JSON] [--contextual] [--graph] [--themes] [--fit [--out FILE]]"
 //! ```
 //!
 //! Sets (scifact where none is named, `all` for all of them):
@@ -16,11 +16,15 @@
 //! ways, measured on the same sets with programs of their own: BM25 as Lucene has it, vectors
 //! alone, and both fused by reciprocal rank in Python. With `--graph` the pipelines keep what their chunks name, and hybrid
 //! searches with and without a walk are compared; how large the mentions are, and how long communities take, is said, too. `--themes`
-//! asks for the whole of chapters, with summaries of trees and without. Goals are printed beside what was measured, and
+//! asks for the whole of chapters, and of articles of which each paragraph is a document: with summaries of trees, the strategies
+//! `local` and `global`, and with chunks alone. `--fit` fits to the model how much its vectors, and how much closeness, count in
+//! a search: of several weights those with the best nDCG@10 for half of the questions, told by a hash of their label, as the mean
+//! of all sets. It prints the figures of both halves, and writes the weights into the calibration file `--out`. Goals are printed beside what was measured, and
 //! missing one fails nothing.
 //!
 //! The server runs in a temporary folder (`TMPDIR`) with the PostgreSQL that `PG_RAG_PG_CONFIG` names.
-//! The model is the one of whose name the folder `$PG_RAG_MODEL` is, by default the default one. The sets are
+//! The model is the one of whose name the folder `$PG_RAG_MODEL` is, by default the default one; a name that none of the
+//! package's models has is that of the model in this folder, which the server must be able to read. The sets are
 //! those of `$PG_RAG_DATA` (default `../shared/data`). Embedding one takes minutes.
 
 #[path = "../../tests/system/cluster.rs"]
@@ -40,6 +44,7 @@ mod report;
 
 mod baseline;
 mod figures;
+mod fit;
 mod sets;
 mod settings;
 mod themes;
@@ -49,6 +54,7 @@ use std::time::Instant;
 use postgres::Client;
 
 use cluster::Cluster;
+use fit::FittedSet;
 use invocation::{judged_data, settings_or_exit};
 use report::{Report, whole};
 use sets::Set;
@@ -70,20 +76,27 @@ fn main() {
     let Some(cluster) = Cluster::start(&lines) else { return };
     let mut report = Report::new(None);
     report.note(&machine::description());
+    let mut fitted: Vec<FittedSet> = Vec::new();
     for name in &settings.sets {
         report.heading(name);
         // One that fails does not end the others.
-        let measured = Set::read(&folder, name, settings.split.as_deref())
-            .and_then(|set| measure(&cluster, &set, &settings, &mut report));
+        let measured = Set::read(&folder, name, settings.split.as_deref()).and_then(|set| {
+            match settings.fits {
+                true => fit::measure(&cluster, set, &settings).map(|it| fitted.push(it)),
+                false => measure(&cluster, &set, &settings, &mut report),
+            }
+        });
         if let Err(error) = measured {
             report.note(&format!("{name}: {}", whole(&*error)));
         }
     }
+    if settings.fits
+        && let Err(error) = fit::choose(&fitted, settings.out.as_deref(), &mut report)
+    {
+        report.note(&whole(&*error));
+    }
     if settings.has_themes {
-        report.heading("questions for a whole chapter");
-        if let Err(error) = themes::measure(&cluster, &folder, &mut report) {
-            report.note(&format!("themes: {}", whole(&*error)));
-        }
+        themes::measure(&cluster, &folder, settings.questions, &mut report);
     }
 }
 
@@ -117,12 +130,17 @@ fn measure(cluster: &Cluster, set: &Set, settings: &Settings, report: &mut Repor
     Ok(())
 }
 
-/// A session in a database without anything but the extension.
+/// A session in a database without anything but the extension, and the model if that does not come with it.
 fn fresh(cluster: &Cluster) -> Result<Client> {
     cluster.connect().batch_execute("DROP DATABASE IF EXISTS judged")?;
     cluster.connect().batch_execute("CREATE DATABASE judged")?;
     let mut client = cluster.connect_to("judged");
     client.batch_execute("CREATE EXTENSION pg_rag CASCADE")?;
+    if let Some((name, folder)) = sets::own_model() {
+        let add = "SELECT rag_add_model($1, $2)
+                   WHERE NOT EXISTS (SELECT FROM rag.model WHERE rag.model.name = $1)";
+        client.query(add, &[&name, &folder])?;
+    }
     Ok(client)
 }
 

@@ -39,9 +39,15 @@ pub struct Set {
 /// The line of a server's configuration that names the model to measure: the one of whose name the folder
 /// `$PG_RAG_MODEL` is, by default the default one.
 pub fn model_setting() -> String {
-    let folder = std::env::var_os("PG_RAG_MODEL").map(PathBuf::from);
-    let name = folder.as_deref().and_then(Path::file_name).map(|name| name.to_string_lossy());
-    format!("rag.embedding_model = '{}'", name.as_deref().unwrap_or("multilingual-e5-small"))
+    let name = own_model().map_or_else(|| "multilingual-e5-small".to_owned(), |(name, _)| name);
+    format!("rag.embedding_model = '{name}'")
+}
+
+/// The name and the path of the folder `$PG_RAG_MODEL`; `None` where it is not set.
+pub fn own_model() -> Option<(String, String)> {
+    let folder = std::env::var_os("PG_RAG_MODEL").map(PathBuf::from)?;
+    let name = folder.file_name()?.to_string_lossy().into_owned();
+    Some((name, folder.to_string_lossy().into_owned()))
 }
 
 impl Set {

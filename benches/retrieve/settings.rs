@@ -1,5 +1,7 @@
 //! What to measure.
 
+use std::path::PathBuf;
+
 use lexopt::prelude::*;
 use serde_json::json;
 
@@ -23,8 +25,10 @@ const OVER_GRAPH: &str = r#"{"hybrid": {"retrieve": {"graph": "off"}}, "graph": 
 /// --chunking JSON        how documents are cut, as rag_create_pipeline takes it
 /// --contextual           with the title of a document as the context of its chunks
 /// --graph                with a graph; unless --configurations says otherwise, searches with and without a walk
-/// --themes               how much of a chapter is read for a question for all of it, with trees and without
-/// --questions N          so many of the questions, chosen at random but always the same
+/// --themes               how much of a chapter, or of several documents, is read for a question for all of it, in several ways
+/// --fit                  weights of vectors and of closeness are chosen by half of the questions, and compared on the other half
+/// --out FILE             --fit writes them into this calibration file of the model, which need not exist
+/// --questions N          so many of the questions, chosen at random but always the same; of themes the first so many of each part
 /// ```
 pub struct Settings {
     pub sets: Vec<String>,
@@ -39,6 +43,10 @@ pub struct Settings {
     pub has_graph: bool,
     /// Whether questions for the whole of a chapter are asked.
     pub has_themes: bool,
+    /// Whether weights are fitted to the model.
+    pub fits: bool,
+    /// The calibration file that they are written into.
+    pub out: Option<PathBuf>,
 }
 
 impl Settings {
@@ -52,6 +60,8 @@ impl Settings {
             is_contextual: false,
             has_graph: false,
             has_themes: false,
+            fits: false,
+            out: None,
         };
         let (mut configurations, mut rerankers) = (None, Vec::new());
         let mut parser = lexopt::Parser::from_env();
@@ -66,6 +76,8 @@ impl Settings {
                 Long("contextual") => settings.is_contextual = true,
                 Long("graph") => settings.has_graph = true,
                 Long("themes") => settings.has_themes = true,
+                Long("fit") => settings.fits = true,
+                Long("out") => settings.out = Some(parser.value()?.into()),
                 Long("questions") => settings.questions = Some(parser.value()?.parse()?),
                 Value(name) if name == "all" => {
                     settings.sets.extend(sets::NAMES.map(str::to_owned));
@@ -85,7 +97,10 @@ impl Settings {
         if settings.sets.is_empty() && !settings.has_themes {
             settings.sets.push(sets::NAMES[0].to_owned());
         }
-        Ok(settings)
+        match settings.out.is_some() && !settings.fits {
+            true => Err("--out is for --fit".into()),
+            false => Ok(settings),
+        }
     }
 }
 

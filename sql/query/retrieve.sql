@@ -52,9 +52,11 @@ ORDER BY l.score DESC, l.chunk_id
 -- name: represented
 -- Chunks whose summary or question is nearest: chunk, cosine similarity of the nearest, how well the
 -- words of the chunk match, and these words. Parameters as in `dense`.
-SELECT d.chunk_id, pg_catalog.max(d.similarity), pg_catalog.max({score}),
+--
+-- The distance from a vector without direction is NaN, which is above all numbers: so the least distance is looked for.
+SELECT d.chunk_id, 1 OPERATOR(pg_catalog.-) pg_catalog.min(d.distance), pg_catalog.max({score}),
        (pg_catalog.array_agg({words}))[1] AS words
-FROM (SELECT v.chunk_id, v.tsv, 1 OPERATOR(pg_catalog.-) (r.embedding OPERATOR({vector}.<=>) $1) AS similarity
+FROM (SELECT v.chunk_id, v.tsv, r.embedding OPERATOR({vector}.<=>) $1 AS distance
       FROM {representations} AS r
       JOIN {chunk_table} AS c ON c.content_hash OPERATOR(pg_catalog.=) r.content_hash
       JOIN {view} AS v ON v.chunk_id OPERATOR(pg_catalog.=) c.chunk_id
@@ -62,7 +64,7 @@ FROM (SELECT v.chunk_id, v.tsv, 1 OPERATOR(pg_catalog.-) (r.embedding OPERATOR({
       ORDER BY r.embedding OPERATOR({vector}.<=>) $1
       LIMIT $4) AS d
 GROUP BY d.chunk_id
-ORDER BY 2 DESC, 1
+ORDER BY pg_catalog.min(d.distance), d.chunk_id
 
 -- name: feedback
 -- Words and vectors of chunks. $1: their keys.

@@ -270,6 +270,8 @@ LIMIT $2
 -- As `above_found`, but those that are nearest to the question, from the roots down: of the roots, and then of the children of
 -- those that were kept, the nearest are kept. The root of the corpus is the only one where the caller sees it.
 -- $4: how many of a level, $5: the root of the corpus.
+--
+-- The similarity of a vector without direction is NaN, which is above all numbers: so the order is by its negative.
 WITH RECURSIVE corpus AS MATERIALIZED (
     SELECT t.node_hash, t.level, t.children, t.content, 1 OPERATOR(pg_catalog.-) (t.embedding OPERATOR({vector}.<=>) $1) AS similarity, t.documents
     FROM {tree} AS t
@@ -292,12 +294,12 @@ WITH RECURSIVE corpus AS MATERIALIZED (
            CROSS JOIN LATERAL pg_catalog.unnest(r.children) AS child (hash)
            JOIN {tree} AS t ON t.node_hash OPERATOR(pg_catalog.=) child.hash
            WHERE r.level OPERATOR(pg_catalog.>) 1 AND t.embedding IS NOT NULL AND {seen}) AS b
-     ORDER BY b.similarity DESC, b.node_hash
+     ORDER BY OPERATOR(pg_catalog.-) b.similarity, b.node_hash
      LIMIT $4)
 )
 SELECT r.node_hash, r.content, r.similarity, r.documents
 FROM reached AS r
-ORDER BY r.similarity DESC, r.node_hash
+ORDER BY OPERATOR(pg_catalog.-) r.similarity, r.node_hash
 LIMIT $2
 
 -- name: by_hash

@@ -7,7 +7,8 @@
 //! Cosines of one model lie between -0.1 and 0.7, those of another between 0.7 and 0.9. So what was fitted to
 //! the cosines of a model is a file that belongs to it. A model without such a file is read by
 //! [`Calibration::generic`], which looks only at how similarities of one question differ.
-//! `cargo bench --bench fit` writes the file, and `--bench reuse` its thresholds of questions.
+//! `cargo bench --bench fit` writes the file, `--bench reuse` its thresholds of questions, and `--bench retrieve` its
+//! weights of a search.
 
 use std::collections::BTreeMap;
 
@@ -140,6 +141,23 @@ pub struct Calibration {
     /// How near two questions are that mean the same; `None`: nothing was fitted, and [`QuestionThresholds::default`]
     /// holds.
     pub questions: Option<QuestionThresholds>,
+    /// How much its similarities count in a search; `None`: nothing was fitted.
+    pub retrieval: Option<RetrievalWeights>,
+}
+
+/// How much the similarities of a model count in a search, each from 0 to 1; `None`: what is built in holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RetrievalWeights {
+    /// Share of the vectors' side in the weighted sum of both sides.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub dense_weight: Option<f64>,
+    /// How much it counts how close the words of the question are in a text: a share of what is built in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub closeness: Option<f64>,
+    /// Share of late interaction, by the model's vectors of tokens, in the score of what it has read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub late_interaction_weight: Option<f64>,
 }
 
 /// Cosines of questions from which on they mean the same, as far as their words allow it.
@@ -212,6 +230,8 @@ struct CalibrationFile<Part> {
     reader: Option<Part>,
     #[serde(skip_serializing_if = "Option::is_none")]
     questions: Option<QuestionThresholds>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    retrieval: Option<RetrievalWeights>,
 }
 
 /// The part of the file that is about a reader.
@@ -243,7 +263,8 @@ impl Calibration {
     /// Reads the text of a calibration file.
     ///
     /// Fails with [`ErrorKind::FileCorrupted`] if it is not one: if it is no such JSON, names a signal that
-    /// there is none of, has a number that is not finite, or a range of cosines without extent.
+    /// there is none of, has a number that is not finite, a range of cosines without extent, or a threshold or a
+    /// weight of a search that is not between 0 and 1.
     pub fn parse(text: &str) -> Result<Calibration> {
         let corrupted = |why: String| Error::new(ErrorKind::FileCorrupted, why);
         let file: CalibrationFile<Value> = serde_json::from_str(text)
@@ -259,6 +280,7 @@ impl Calibration {
             word_confidence: file.word_confidence.sum(&WORD_CONFIDENCE_SIGNALS)?,
             reader: file.reader.map(ReaderWeights::read).transpose()?,
             questions: checked_thresholds(file.questions)?,
+            retrieval: checked_weights(file.retrieval)?,
         };
         Ok(calibration)
     }
@@ -277,6 +299,7 @@ impl Calibration {
             word_confidence: NamedWeights::of(&self.word_confidence, &WORD_CONFIDENCE_SIGNALS),
             reader: self.reader.as_ref().map(ReaderWeights::file),
             questions: self.questions,
+            retrieval: self.retrieval,
         };
         let text = serde_json::to_string_pretty(&file)
             .map_err(|error| Error::new(ErrorKind::Internal, error.to_string()))?;
@@ -401,6 +424,24 @@ fn checked_thresholds(
     }
 }
 
+fn checked_weights(weights: Option<RetrievalWeights>) -> Result<Option<RetrievalWeights>> {
+    let named = weights.iter().flat_map(|it| {
+        [
+            ("dense_weight", it.dense_weight),
+            ("closeness", it.closeness),
+            ("late_interaction_weight", it.late_interaction_weight),
+        ]
+    });
+    let mut all = named.filter_map(|(name, weight)| Some((name, weight?)));
+    match all.find(|(_, weight)| !(0.0..=1.0).contains(weight)) {
+        None => Ok(weights),
+        Some((name, weight)) => {
+            let why = format!("{name} of its part \"retrieval\" is {weight}, not between 0 and 1");
+            Err(Error::new(ErrorKind::FileCorrupted, why))
+        }
+    }
+}
+
 fn checked_gaps(gaps: ScoreGaps) -> Result<ScoreGaps> {
     match gaps.mean.is_finite() && gaps.elsewhere.is_finite() {
         true => Ok(gaps),
@@ -440,13 +481,56 @@ mod tests {
         Calibration::parse(&file.to_string())
     }
 
-    /// The generic calibration, with thresholds of questions that `text` says.
-    fn with_questions(text: Value) -> Result<Calibration> {
-        let text = json!({"questions": text}).as_object().cloned().unwrap_or_default();
+    /// The generic calibration, with a part called `name`.
+    fn with_part(name: &str, part: Value) -> Result<Calibration> {
         let mut file: Value =
             serde_json::from_str(include_str!("generic_calibration.json")).unwrap();
-        file.as_object_mut().unwrap().extend(text);
+        file[name] = part;
         Calibration::parse(&file.to_string())
+    }
+
+    /// The generic calibration, with thresholds of questions that `text` says.
+    fn with_questions(text: Value) -> Result<Calibration> {
+        with_part("questions", text)
+    }
+
+    #[test]
+    fn a_calibration_may_have_weights_of_a_search() {
+        assert_eq!(Calibration::generic().unwrap().retrieval, None);
+        let weights = RetrievalWeights { dense_weight: Some(0.5), ..Default::default() };
+        let all = RetrievalWeights {
+            dense_weight: Some(0.0),
+            closeness: Some(1.0),
+            late_interaction_weight: Some(0.25),
+        };
+        for (text, expected) in [
+            (json!({}), RetrievalWeights::default()),
+            (json!({"dense_weight": 0.5}), weights),
+            (json!({"dense_weight": 0, "closeness": 1, "late_interaction_weight": 0.25}), all),
+        ] {
+            let calibration = with_part("retrieval", text).unwrap();
+            assert_eq!(calibration.retrieval, Some(expected));
+            let written = calibration.to_json().unwrap();
+            assert_eq!(Calibration::parse(&written).unwrap(), calibration);
+        }
+    }
+
+    #[test]
+    fn weights_of_a_search_out_of_their_range_are_named() {
+        for (name, weight) in
+            [("dense_weight", 1.5), ("closeness", -0.5), ("late_interaction_weight", 7.5)]
+        {
+            let error = with_part("retrieval", json!({name: weight})).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::FileCorrupted);
+            let expected =
+                format!("{name} of its part \"retrieval\" is {weight}, not between 0 and 1");
+            assert_eq!(error.message(), expected);
+        }
+        for text in [json!({"dense": 0.5}), json!({"closeness": true}), json!(0.5)] {
+            let error = with_part("retrieval", text).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::FileCorrupted);
+            assert!(error.message().starts_with("it is no calibration"), "{error}");
+        }
     }
 
     #[test]

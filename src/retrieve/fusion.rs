@@ -45,7 +45,8 @@ const NAMED: f64 = 0.5;
 pub struct FusedCandidate {
     /// Primary key of the chunk.
     pub chunk_id: i64,
-    /// Cosine similarity to the question, where the question was embedded.
+    /// Cosine similarity to the question, where the question was embedded; no number where the chunk's vector has no
+    /// direction.
     pub similarity: Option<f64>,
     /// How well the words match, where that is known; greater is better.
     pub lexical: Option<f64>,
@@ -88,6 +89,14 @@ pub fn fuse<T: CandidateTexts>(
     candidates.iter_mut().zip(scores).for_each(|(one, score)| one.score = score);
     candidates.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.chunk_id.cmp(&b.chunk_id)));
     candidates
+}
+
+/// Those of the nearest vectors that can be compared with the question's: nothing is near to a vector of zeros, which
+/// has no direction, nor is it to anything.
+#[must_use]
+pub fn with_direction(mut nearest: Vec<FusedCandidate>) -> Vec<FusedCandidate> {
+    nearest.retain(|found| found.similarity.is_some_and(f64::is_finite));
+    nearest
 }
 
 /// The nearest `most` chunks of two lists, each of which is by similarity. A chunk counts where it
@@ -148,7 +157,7 @@ impl Candidate {
             score: 0.0,
             dense_rank: None,
             lexical_rank: None,
-            similarity: found.similarity,
+            similarity: found.similarity.filter(|it| it.is_finite()),
             lexical: found.lexical,
         }
     }
@@ -169,7 +178,7 @@ fn weighted(
     let floor = unknown(lexical, options);
     let cosines = candidates.iter().map(|one| one.similarity.unwrap_or(0.0));
     let words = candidates.iter().map(|one| one.lexical.unwrap_or(floor));
-    let weight = options.dense_weight;
+    let weight = options.dense_weight();
     let dense = normalized(cosines.collect(), options.normalize);
     let words = normalized(words.collect(), options.normalize);
     dense.iter().zip(words).map(|(dense, words)| weight * dense + (1.0 - weight) * words).collect()
@@ -193,18 +202,24 @@ fn combined<T: CandidateTexts>(
     let places = places(candidates, COMBINED_K);
     let mut scores = weighted(candidates, lexical, options);
     scores.iter_mut().zip(places).for_each(|(score, place)| *score += COMBINED_K * place);
+    let closeness = options.closeness();
     let close: Vec<_> = candidates.iter().map(|one| texts.closeness(one.chunk_id)).collect();
     let together = normalized(close.iter().map(|it| it.together).collect(), options.normalize);
     let pairs = normalized(close.iter().map(|it| it.pairs).collect(), options.normalize);
     for (score, (together, pairs)) in scores.iter_mut().zip(together.iter().zip(pairs)) {
-        *score += TOGETHER * together + PAIRS * pairs;
+        *score += closeness * (TOGETHER * together + PAIRS * pairs);
     }
-    raise_named(candidates, &mut scores, texts);
+    raise_named(candidates, &mut scores, texts, closeness * NAMED);
     scores
 }
 
-/// What the best text names comes earlier, but not before it.
-fn raise_named<T: CandidateTexts>(candidates: &[Candidate], scores: &mut [f64], texts: &T) {
+/// What the best text names comes earlier by `worth`, but not before it.
+fn raise_named<T: CandidateTexts>(
+    candidates: &[Candidate],
+    scores: &mut [f64],
+    texts: &T,
+    worth: f64,
+) {
     let best = scores
         .iter()
         .zip(candidates)
@@ -214,7 +229,7 @@ fn raise_named<T: CandidateTexts>(candidates: &[Candidate], scores: &mut [f64], 
     };
     for (score, one) in scores.iter_mut().zip(candidates) {
         if *score < most && texts.names(best, one.chunk_id) {
-            *score = (*score + NAMED).min(most);
+            *score = (*score + worth).min(most);
         }
     }
 }
@@ -275,6 +290,7 @@ mod tests {
     }
 
     fn by(fusion: Fusion, normalize: Normalize, dense_weight: f64) -> RetrieveOptions {
+        let dense_weight = Some(dense_weight);
         RetrieveOptions { fusion: Some(fusion), normalize, dense_weight, ..Default::default() }
     }
 
@@ -308,6 +324,23 @@ mod tests {
         let both = nearest_of_both(own.clone(), other, 3);
         assert_eq!(both, [found(3, 0.95, 3.0), found(1, 0.9, 1.0), found(4, 0.5, 4.0)]);
         assert_eq!(nearest_of_both(own.clone(), Vec::new(), 9), own);
+    }
+
+    #[test]
+    fn a_vector_without_direction_is_near_to_nothing() {
+        let zeros = found(9, f64::NAN, 5.0);
+        let nearest = vec![found(1, 0.9, 9.0), found(2, -0.1, 1.0)];
+        assert_eq!(with_direction([nearest.clone(), vec![zeros]].concat()), nearest);
+        let lexical = [found(1, 0.9, 9.0), zeros, found(2, -0.1, 1.0)];
+        for fusion in [Fusion::Rrf, Fusion::Weighted, Fusion::Combined] {
+            for normalize in [Normalize::Minmax, Normalize::Zscore] {
+                let fused = blind(&nearest, &lexical, &by(fusion, normalize, 0.7));
+                assert_eq!(fused[0].chunk_id, 1);
+                assert!(fused.iter().all(|one| one.score.is_finite()), "{fused:?}");
+                let zeros = fused.iter().find(|one| one.chunk_id == 9).unwrap();
+                assert_eq!((zeros.dense_rank, zeros.lexical_rank), (None, Some(2)));
+            }
+        }
     }
 
     #[test]
@@ -347,6 +380,8 @@ mod tests {
         let options = by(Fusion::Combined, Normalize::Zscore, 0.5);
         assert_eq!(ids(&blind(&both, &both, &options)), [1, 2, 3, 4]);
         assert_eq!(ids(&fuse(&both, &both, &texts, &options)), [1, 3, 2, 4]);
+        let unclose = RetrieveOptions { closeness: Some(0.0), ..options.clone() };
+        assert_eq!(ids(&fuse(&both, &both, &texts, &unclose)), [1, 2, 3, 4]);
         // But not before the best, however near it is.
         let even = [found(1, 0.9, 9.0), found(3, 0.89, 8.9), found(2, 0.2, 2.0)];
         assert_eq!(ids(&fuse(&even, &even, &texts, &options)), [1, 3, 2]);
@@ -407,7 +442,7 @@ mod tests {
         }
 
         fn score(&self, id: i64) -> f64 {
-            let weight = self.options.dense_weight;
+            let weight = self.options.dense_weight();
             let weighted = weight * self.share(id, |found| found.similarity)
                 + (1.0 - weight) * self.share(id, |found| found.lexical);
             match self.options.fusion() {

@@ -1,10 +1,14 @@
 //! What can be said about a search, and within which limits: the group `retrieve` of the options of a
 //! question.
 
-use serde::Deserialize;
+use std::fmt;
+
+use serde::de::Visitor;
+use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 
 use super::SearchMode;
+use crate::embed::calibration::RetrievalWeights;
 use crate::error::{Error, Result};
 use crate::graph::options::GraphUse;
 use crate::options::out_of_range;
@@ -35,10 +39,15 @@ pub struct RetrieveOptions {
     pub rrf_k: Option<u32>,
     /// How scores are made comparable before they are added.
     pub normalize: Normalize,
-    /// Share of the vectors' side in the weighted sum, from 0 to 1.
-    pub dense_weight: f64,
-    /// Whether it counts in the fusion how close the words of the question are in a text.
-    pub closeness: bool,
+    /// Share of the vectors' side in the weighted sum, from 0 to 1; `None`: what suits the model.
+    pub dense_weight: Option<f64>,
+    /// How much it counts in the fusion how close the words of the question are in a text: from 0, not at all, to 1,
+    /// as `true` says it, too; `None`: what suits the model.
+    #[serde(deserialize_with = "flag_or_share")]
+    pub closeness: Option<f64>,
+    /// What was fitted to the model that is searched by; no option says it.
+    #[serde(skip)]
+    pub fitted: RetrievalWeights,
     /// Whether a walk over the pipeline's graph adds chunks that name what the best ones name.
     pub graph: GraphUse,
     /// Whether summaries of the pipeline's trees are read for an answer beside what is found.
@@ -158,6 +167,9 @@ pub const MOST_CHILDREN: u32 = 1_000_000;
 /// Most chunks on either side that an expansion adds.
 pub const MOST_NEIGHBOURS: u32 = 20;
 
+/// Share of the vectors' side in the weighted sum, for models that nothing was fitted to.
+const DENSE_WEIGHT: f64 = 0.7;
+
 impl Default for RetrieveOptions {
     fn default() -> Self {
         RetrieveOptions {
@@ -170,8 +182,9 @@ impl Default for RetrieveOptions {
             fusion: None,
             rrf_k: None,
             normalize: Normalize::Zscore,
-            dense_weight: 0.7,
-            closeness: true,
+            dense_weight: None,
+            closeness: None,
+            fitted: RetrievalWeights::default(),
             graph: GraphUse::default(),
             tree: TreeUse::default(),
             tree_beam: None,
@@ -205,10 +218,32 @@ impl RetrieveOptions {
         self.fusion.unwrap_or(implied)
     }
 
+    /// Share of the vectors' side in the weighted sum, from 0 to 1.
+    #[must_use]
+    pub fn dense_weight(&self) -> f64 {
+        self.dense_weight.or(self.fitted.dense_weight).unwrap_or(DENSE_WEIGHT)
+    }
+
+    /// How much it counts in the fusion how close the words of the question are in a text, from 0 to 1.
+    #[must_use]
+    pub fn closeness(&self) -> f64 {
+        self.closeness.or(self.fitted.closeness).unwrap_or(1.0)
+    }
+
     /// Whether the words of the candidates are looked at, and not only counted.
     #[must_use]
     pub fn looks_closer(&self) -> bool {
-        self.closeness && self.fusion() == Fusion::Combined
+        self.closeness() > 0.0 && self.fusion() == Fusion::Combined
+    }
+
+    /// Whether a search of both sides goes by what was fitted to its model.
+    #[must_use]
+    pub fn is_left_to_model(&self) -> bool {
+        let is_said = self.dense_weight.is_some()
+            && (self.closeness.is_some() || self.fusion() != Fusion::Combined);
+        self.mode.is_none_or(|mode| mode == SearchMode::Hybrid)
+            && self.fusion() != Fusion::Rrf
+            && !is_said
     }
 
     /// The constant of reciprocal rank fusion.
@@ -292,7 +327,8 @@ impl RetrieveOptions {
         whole("neighbours", self.neighbours, 0, MOST_NEIGHBOURS)?;
         self.per_source.map_or(Ok(()), |most| whole("per_source", most, 1, 10_000))?;
         self.tree_beam.map_or(Ok(()), |beam| whole("tree_beam", beam, 1, 10_000))?;
-        share("dense_weight", Some(self.dense_weight))?;
+        share("dense_weight", self.dense_weight)?;
+        share("closeness", self.closeness)?;
         share("rerank_weight", self.rerank_weight)?;
         share("mmr", self.mmr)?;
         share("dedupe", self.dedupe)?;
@@ -327,6 +363,37 @@ impl Recency {
             }
         }
     }
+}
+
+/// Reads a number, for which `true` stands for 1 and `false` for 0.
+struct FlagOrShare;
+
+impl Visitor<'_> for FlagOrShare {
+    type Value = f64;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("true, false or a number")
+    }
+
+    fn visit_bool<E>(self, flag: bool) -> Result<f64, E> {
+        Ok(f64::from(u8::from(flag)))
+    }
+
+    fn visit_f64<E>(self, share: f64) -> Result<f64, E> {
+        Ok(share)
+    }
+
+    fn visit_i64<E>(self, share: i64) -> Result<f64, E> {
+        Ok(share as f64)
+    }
+
+    fn visit_u64<E>(self, share: u64) -> Result<f64, E> {
+        Ok(share as f64)
+    }
+}
+
+fn flag_or_share<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::Error> {
+    deserializer.deserialize_any(FlagOrShare).map(Some)
 }
 
 fn whole(name: &str, value: u32, least: u32, most: u32) -> Result<()> {
@@ -370,6 +437,44 @@ mod tests {
         assert!(read(json!({})).looks_closer());
         assert!(!read(json!({"closeness": false})).looks_closer());
         assert!(!read(json!({"rrf_k": 10})).looks_closer());
+    }
+
+    #[test]
+    fn closeness_is_a_flag_or_a_share() {
+        for (written, expected) in
+            [(json!(true), 1.0), (json!(false), 0.0), (json!(0), 0.0), (json!(0.5), 0.5)]
+        {
+            let options = read(json!({"closeness": written}));
+            assert_eq!(options.closeness(), expected);
+            assert_eq!(options.looks_closer(), expected > 0.0);
+        }
+        let error = crate::options::read::<RetrieveOptions>("", json!({"closeness": "on"}), &[]);
+        let expected = "option \"closeness\" must be true, false or a number, not \"on\"";
+        assert_eq!(error.unwrap_err().message(), expected);
+    }
+
+    #[test]
+    fn what_is_said_wins_over_what_was_fitted_and_that_over_what_is_built_in() {
+        let fitted = RetrievalWeights {
+            dense_weight: Some(0.25),
+            closeness: Some(0.0),
+            late_interaction_weight: None,
+        };
+        let check = |options: serde_json::Value, expected: (f64, f64), is_left: bool| {
+            let options = RetrieveOptions { fitted, ..read(options) };
+            assert_eq!((options.dense_weight(), options.closeness()), expected);
+            assert_eq!(options.is_left_to_model(), is_left);
+        };
+        check(json!({}), (0.25, 0.0), true);
+        check(json!({"dense_weight": 0.5}), (0.5, 0.0), true);
+        check(json!({"closeness": true}), (0.25, 1.0), true);
+        check(json!({"closeness": 0.5, "dense_weight": 0.5}), (0.5, 0.5), false);
+        check(json!({"fusion": "weighted", "dense_weight": 0.5}), (0.5, 0.0), false);
+        check(json!({"fusion": "weighted"}), (0.25, 0.0), true);
+        check(json!({"rrf_k": 10}), (0.25, 0.0), false);
+        check(json!({"mode": "dense"}), (0.25, 0.0), false);
+        let built_in = RetrieveOptions::default();
+        assert_eq!((built_in.dense_weight(), built_in.closeness()), (0.7, 1.0));
     }
 
     #[test]
@@ -436,6 +541,10 @@ mod tests {
         check(
             json!({"dense_weight": -0.1}),
             "option \"retrieve.dense_weight\" must be between 0 and 1, not -0.1",
+        );
+        check(
+            json!({"closeness": 1.5}),
+            "option \"retrieve.closeness\" must be between 0 and 1, not 1.5",
         );
         check(json!({"rerank_weight": 2}), "\"retrieve.rerank_weight\" must be");
         check(json!({"mmr": 1.1}), "\"retrieve.mmr\" must be");

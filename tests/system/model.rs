@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use postgres::Client;
+use serde_json::{Value, json};
 
 use super::cluster::Cluster;
 use super::documents::{assert_fails, count};
@@ -121,8 +122,13 @@ fn a_damaged_reader_is_an_error_and_no_lesser_answer() {
                           chunking => '{\"max_tokens\": 32}')";
         client.query_one(create, &[&name]).unwrap();
     }
-    let read = "SELECT sum(rows)::bigint FROM rag_explain('Where is the cafe?', 'tiny') WHERE stage = 'reader'";
-    assert_eq!(count(&mut client, read), 2);
+    for (options, read) in [("{}", 2), ("{\"read\": 1}", 1), ("{\"read\": 0}", 0)] {
+        let explain = format!(
+            "SELECT coalesce(sum(rows), 0)::bigint FROM rag_explain('Where is the cafe?', 'tiny',
+                options => '{{\"answer\": {options}}}') WHERE stage = 'reader'"
+        );
+        assert_eq!(count(&mut client, &explain), read, "{options}");
+    }
     let damaged = ["F0000", "reader_int8.onnx"];
     assert_fails(&mut client, "SELECT rag_answer('Where is the cafe?', 'broken')", &damaged);
     let ranked =
@@ -137,4 +143,80 @@ fn a_damaged_reader_is_an_error_and_no_lesser_answer() {
     assert_fails(&mut client, "SELECT * FROM rag_rerank('x', ARRAY['x'], 'reader')", &missing);
     let default = r#"SELECT rag_create_pipeline('words', 'body', 'plain', defaults => '{"retrieve": {"rerank": "reader"}}')"#;
     assert_fails(&mut client, default, &missing);
+}
+
+/// Copies a model to `name`, with `retrieval` in its calibration; the statement that registers it.
+fn weighed(cluster: &Cluster, tiny: &Path, name: &str, retrieval: Value) -> String {
+    let folder = cluster.folder().join(name);
+    copy_folder(tiny, &folder);
+    let file = folder.join("pg_rag_calibration.json");
+    let text = fs::read_to_string(&file).unwrap();
+    let mut calibration: Value = serde_json::from_str(&text).unwrap();
+    calibration["retrieval"] = retrieval;
+    fs::write(&file, calibration.to_string()).unwrap();
+    cluster.give(&folder);
+    format!(
+        "SELECT * FROM rag_add_model('{name}', '{}', 'onnx/model_int8.onnx')",
+        folder.to_str().unwrap()
+    )
+}
+
+#[test]
+fn a_search_weighs_vectors_as_the_calibration_of_its_model_says() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let Some(tiny) = tiny_model(&cluster) else { return };
+    let mut client = cluster.connect();
+    let words = "CREATE EXTENSION pg_rag CASCADE;
+        CREATE TABLE words (id integer PRIMARY KEY, body text);
+        INSERT INTO words VALUES (1, 'The cafe is out of town.'), (2, 'Fin is a word.');";
+    client.batch_execute(words).unwrap();
+    for (name, weight) in [("by_words", 0), ("by_vectors", 1)] {
+        let retrieval = json!({"dense_weight": weight, "late_interaction_weight": 0.25});
+        client.batch_execute(&weighed(&cluster, &tiny, name, retrieval)).unwrap();
+        let create = "SELECT rag_create_pipeline('words', 'body', $1, model => $1,
+                          refresh => 'sync', chunking => '{\"max_tokens\": 32}')";
+        client.query_one(create, &[&name]).unwrap();
+    }
+    // The words are those of the first row, and the vector is that of the second.
+    let mut first = |pipeline: &str, retrieve: &str| -> String {
+        let options = format!("{{\"retrieve\": {{\"fusion\": \"weighted\"{retrieve}}}}}");
+        let query =
+            "SELECT source_key FROM rag_retrieve('cafe', $1, k => 1, options => $2::text::jsonb,
+                         query_vector => (SELECT embedding FROM by_words_rag WHERE source_id = 2))";
+        let query = query.replace("by_words_rag", &format!("{pipeline}_rag"));
+        client.query_one(&query, &[&pipeline, &options]).unwrap().get(0)
+    };
+    assert_eq!((&*first("by_words", ""), &*first("by_vectors", "")), ("1", "2"));
+    let said = |weight: u32| format!(", \"dense_weight\": {weight}");
+    assert_eq!(first("by_words", &said(1)), "2");
+    assert_eq!(first("by_vectors", &said(0)), "1");
+
+    let mut listed = |options: &str| -> Option<String> {
+        let query =
+            "SELECT string_agg(detail, ' ') FROM rag_explain('Where is the cafe?', 'by_words',
+                         options => $1::text::jsonb) WHERE stage = 'options'";
+        client.query_one(query, &[&options]).unwrap().get(0)
+    };
+    assert_eq!(listed("{}").as_deref(), Some("retrieve.dense_weight = 0 (model)"));
+    assert_eq!(
+        listed(r#"{"retrieve": {"fusion": "rrf"}}"#).as_deref(),
+        Some("retrieve.fusion = rrf (call)")
+    );
+    let reranked = listed(r#"{"retrieve": {"rerank": "late_interaction", "dense_weight": 1}}"#);
+    let reranked = reranked.unwrap();
+    for part in ["dense_weight = 1 (call)", "rerank_weight = 0.25 (model)"] {
+        assert!(reranked.contains(part), "{reranked}");
+    }
+
+    let defaults =
+        r#"SELECT rag_alter_pipeline('by_words', defaults => '{"retrieve": {"dense_weight": 1}}')"#;
+    client.batch_execute(defaults).unwrap();
+    let found = "SELECT source_key::bigint FROM rag_retrieve('cafe', 'by_words', k => 1,
+        options => '{\"retrieve\": {\"fusion\": \"weighted\"}}',
+        query_vector => (SELECT embedding FROM by_words_rag WHERE source_id = 2))";
+    assert_eq!(count(&mut client, found), 2);
+
+    let refused = weighed(&cluster, &tiny, "refused", json!({"dense_weight": 1.5}));
+    let said = ["F0000", "dense_weight of its part \"retrieval\" is 1.5, not between 0 and 1"];
+    assert_fails(&mut client, &refused, &said);
 }

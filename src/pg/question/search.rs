@@ -40,10 +40,13 @@ use self::walk::EntityWalk;
 use super::options::AskedOptions;
 use super::rewrite::Rewriter;
 use crate::chunk::ChunkingMethod;
+use crate::embed::calibration::RetrievalWeights;
 use crate::error::{Error, Result};
 use crate::pg::catalog::derivation::{self, DerivationKind};
+use crate::pg::catalog::model;
 use crate::pg::catalog::pipeline::{self, Pipeline, Relation};
 use crate::pg::catalog::view::{ContentColumns, ViewColumn, content_columns};
+use crate::pg::ragd::calibration::{retrieval_weights, retrieval_weights_or_usual};
 use crate::pg::ragd::call_context::CallContext;
 use crate::pg::ragd::rerank::Reranker;
 use crate::pg::ragd::trace;
@@ -71,6 +74,8 @@ pub struct Search {
     rewriter: Option<Rewriter>,
     reranker: Option<Reranker>,
     options: RetrieveOptions,
+    /// What was fitted to the model, as far as a question has needed it.
+    fitted: Cell<RetrievalWeights>,
     parts: StatementParts,
     /// Whether what a passage goes on with is looked up, too.
     finds_leads: bool,
@@ -144,6 +149,7 @@ impl Search {
             rewriter,
             reranker,
             options,
+            fitted: Cell::default(),
             parts,
             representations,
             walk,
@@ -221,6 +227,7 @@ impl Search {
         let narrower = self.narrower(rewriting.filter.as_ref())?;
         let filter = narrower.as_ref().unwrap_or(&self.filter);
         let (vector, asked) = self.ask(question, &rewriting)?;
+        self.fit(question)?;
         let Some(_locked) = self.searched.lock() else { return Ok(None) };
         let _owners = self.searched.check_owners(&self.derived())?;
         let found = |statements: &Statements<'_>| {
@@ -229,6 +236,31 @@ impl Search {
         };
         let passages = self.asking(filter, found)?;
         Ok(Some(SearchFindings { passages, read_filter: rewriting.filter }))
+    }
+
+    /// Looks up what was fitted to the model of the pipeline, where the fusion goes by it.
+    fn fit(&self, question: &SoughtQuestion<'_>) -> Result<()> {
+        if self.options.is_left_to_model() {
+            let model = model::find(Some(&self.pipeline().model))?;
+            if model.remote.is_none() {
+                // A vector of the caller's is looked up without the model.
+                self.fitted.set(match question.vector {
+                    Some(_) => retrieval_weights_or_usual(&model.reference),
+                    None => retrieval_weights(&model.reference)?,
+                });
+            }
+        }
+        Ok(())
+    }
+
+    /// The options, with what was fitted to the model of the pipeline.
+    fn fitted_options(&self) -> RetrieveOptions {
+        RetrieveOptions { fitted: self.fitted.get(), ..self.options.clone() }
+    }
+
+    /// Whether the words of the candidates are looked at, and not only counted.
+    fn looks_closer(&self) -> bool {
+        self.mode == SearchMode::Hybrid && self.fitted_options().looks_closer()
     }
 
     /// The best of what was found for `question`, as passages.
@@ -380,6 +412,10 @@ impl Search {
             let before =
                 whole.first().and_then(|it| it.passage.content.strip_suffix(content.as_str()));
             let lead = before.and_then(|before| lead::lead(before, content));
+            if let (Some(_), Some(whole)) = (&lead, whole.first()) {
+                let parts = hit.passage.parts.iter().chain(whole.passage.parts.iter());
+                hit.passage.parts = parts.copied().collect();
+            }
             hit.passage.lead = lead.map(String::into_boxed_str);
         }
         Ok(())

@@ -11,6 +11,7 @@ use crate::embed::reader::SpanScores;
 use crate::embed::{Embedder, EmbeddingKind, Spanned};
 use crate::error::{Error, ErrorKind, Result};
 use crate::pg::catalog::model::{self, RegisteredModel};
+use crate::pg::ragd::calibration::calibration_of;
 use crate::pg::ragd::call_context::CallContext;
 use crate::pg::ragd::client::Watch;
 use crate::pg::ragd::{client, provider, trace, usage};
@@ -257,11 +258,7 @@ impl Embedder for Embedding {
         if self.provider.is_some() {
             return Calibration::generic();
         }
-        match client::call(&Request::Calibrate(self.model.reference.clone()))? {
-            Response::Calibration(Some(text)) => Calibration::parse(&text),
-            Response::Calibration(None) => Calibration::generic(),
-            other => Err(unexpected(&other)),
-        }
+        calibration_of(&self.model.reference)
     }
 }
 

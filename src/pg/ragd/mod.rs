@@ -10,6 +10,7 @@ pub mod client;
 pub mod provider;
 
 pub mod cache;
+pub mod calibration;
 pub mod call_context;
 
 pub mod chunk;

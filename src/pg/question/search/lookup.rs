@@ -20,15 +20,19 @@ use crate::pg::server::vector::Vector;
 use crate::pg::server::{prepared, sql};
 use crate::pg::text_search::{any_of, question_words, quoted};
 use crate::retrieve::SearchMode;
-use crate::retrieve::fusion::{self, Candidate, FusedCandidate, fuse, nearest_of_both};
+use crate::retrieve::fusion::{
+    self, Candidate, FusedCandidate, fuse, nearest_of_both, with_direction,
+};
 use crate::retrieve::merge::merged;
 use crate::retrieve::proximity::{ClosenessTexts, MOST_TEXTS, QuestionTerms};
 use crate::rewrite::feedback::{self, FeedbackChunk};
 use crate::rewrite::{Lookup, RewriteMethod, Rewriting};
+use crate::vector::has_direction;
 
 /// Something to look up as the two sides want it.
 pub struct LookupTerms {
-    /// The vector to which chunks are to be near; `None`: words alone are looked up.
+    /// The vector to which chunks are to be near; `None`: words alone are looked up, as for a vector without direction,
+    /// to which nothing is near.
     pub vector: Option<Vector>,
     /// The words as a tsquery; `None` where there are none.
     pub words: Option<String>,
@@ -47,7 +51,7 @@ pub struct Sides {
 }
 
 impl Search {
-    /// What `rewriting` is looked up by, and the vector of the question itself. All that is
+    /// What `rewriting` is looked up by, and the vector of the question itself, if it has a direction. All that is
     /// embedded in the same way is embedded together; a vector of the caller's stands for all of it.
     pub(super) fn ask(
         &self,
@@ -70,11 +74,12 @@ impl Search {
             Some(Vector(given)) => (given.clone(), vec![given.clone(); lookups.len()]),
             None => self.embed(question, lookups)?,
         };
-        let asked = words.into_iter().zip(vectors).map(|((words, question), vector)| {
-            let vector = Some(Vector(vector));
-            LookupTerms { vector, words, question }
+        let asked = words.into_iter().zip(vectors).map(|((words, question), vector)| LookupTerms {
+            vector: directed(vector),
+            words,
+            question,
         });
-        Ok((Some(Vector(own)), asked.collect()))
+        Ok((directed(own), asked.collect()))
     }
 
     /// The vector of the question, and one for each lookup.
@@ -147,7 +152,7 @@ impl Search {
             }
             let Sides { dense, lexical, texts } = self.sides(statements, one, self.candidates())?;
             trace::found("fuse", String::new, || {
-                let mut fused = fuse(&dense, &lexical, &texts, &self.options);
+                let mut fused = fuse(&dense, &lexical, &texts, &self.fitted_options());
                 if dense.is_empty() && hides_rows(self.pipeline().chunk_table.oid)? {
                     fusion::score_by_place(&mut fused);
                 }
@@ -204,11 +209,11 @@ impl Search {
             true => trace::found(stage, String::new, || side(statement)),
             false => Ok(Vec::new()),
         };
-        let mut dense = traced("dense", is_dense, &statements.dense())?;
+        let mut dense = with_direction(traced("dense", is_dense, &statements.dense())?);
         // Who may read the chunks of a shard need not be allowed to read what represents them.
         let represented = statements.represented().filter(|_| statements.statistics.is_none());
         if let (Some(statement), true) = (represented, is_dense) {
-            let represented = traced("represented", true, &statement)?;
+            let represented = with_direction(traced("represented", true, &statement)?);
             dense = nearest_of_both(dense, represented, most as usize);
         }
         let lexical = traced("lexical", asked.words.is_some(), &statements.lexical())?;
@@ -244,6 +249,11 @@ impl Search {
             asked.words.as_deref().map(|words| with_likely_words(words, repeat, &seen, terms));
         Ok(Some(LookupTerms { vector, words, question: asked.question.clone() }))
     }
+}
+
+/// The vector of something to look up, where it has a direction.
+fn directed(vector: Vec<f32>) -> Option<Vector> {
+    has_direction(&vector).then_some(Vector(vector))
 }
 
 /// A tsquery of words, each as often as `repeat` says, with the likeliest words of chunks added once.

@@ -15,7 +15,7 @@ use crate::pg::server::json::WrittenJsonb;
 use crate::pg::server::sql::{self, query, render};
 use crate::retrieve::expansion::Neighbour;
 use crate::retrieve::options::Recency;
-use crate::retrieve::{Hit, Passage, RetrieveOptions, SearchMode};
+use crate::retrieve::{Hit, Passage, RetrieveOptions};
 use crate::rewrite::feedback::FeedbackChunk;
 
 /// What is looked up once for all statements of a search.
@@ -105,7 +105,7 @@ impl<'a> Statements<'a> {
 
     /// The words of each chunk, where it matters how they stand.
     fn words(&self, candidate: &str) -> String {
-        match self.search.mode == SearchMode::Hybrid && self.search.options.looks_closer() {
+        match self.search.looks_closer() {
             true => render(query!(retrieve.words), &[("candidate", candidate)]),
             false => query!(retrieve.words_none).to_owned(),
         }
@@ -262,11 +262,12 @@ pub fn hit(row: &SpiHeapTupleData<'_>) -> Result<Hit, pgrx::spi::Error> {
         start_char: sql::required(row.get(5)?)?,
         end_char: sql::required(row.get(6)?)?,
         lead: None,
+        parts: Box::default(),
         heading: row.get::<String>(7)?.map(String::into_boxed_str),
         context: row.get::<String>(8)?.map(String::into_boxed_str),
         metadata,
         written_metadata: written_metadata.into(),
-        similarity: row.get(10)?,
+        similarity: row.get(10)?.map(or_unlike),
         lexical: None,
         dense_rank: None,
         lexical_rank: None,
@@ -275,6 +276,12 @@ pub fn hit(row: &SpiHeapTupleData<'_>) -> Result<Hit, pgrx::spi::Error> {
     };
     let vector = row.get::<Vec<f32>>(12)?.unwrap_or_default();
     Ok(Hit { passage, age: row.get(11)?, vector })
+}
+
+/// A cosine as pgvector has it, which is no number where a vector has no direction: such a vector is like nothing, which
+/// a threshold takes for 0.
+pub fn or_unlike(cosine: f64) -> f64 {
+    if cosine.is_finite() { cosine } else { 0.0 }
 }
 
 /// A row of `feedback` of retrieve.sql: a chunk's key, and what it says.

@@ -8,7 +8,7 @@ use pgrx::spi::SpiHeapTupleData;
 use super::Search;
 use super::filter_sql::FilterSql;
 use super::lookup::without_strict_order;
-use super::statement::source_key;
+use super::statement::{or_unlike, source_key};
 use crate::embed::{Embedder, EmbeddingKind};
 use crate::error::Result;
 use crate::extract::subject::{WholeSubject, subjects};
@@ -294,7 +294,7 @@ impl Search {
 /// A row of a statement that chooses summaries.
 fn chosen_summary(row: &SpiHeapTupleData<'_>) -> Result<ChosenSummary, pgrx::spi::Error> {
     let (node, content) = (required(row.get(1)?)?, required(row.get(2)?)?);
-    Ok((node, content, row.get(3)?, required(row.get(4)?)?))
+    Ok((node, content, row.get(3)?.map(or_unlike), required(row.get(4)?)?))
 }
 
 /// A summary as an answer cites it.

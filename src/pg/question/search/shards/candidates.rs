@@ -14,7 +14,6 @@ use crate::pg::ragd::trace;
 use crate::pg::server::prepared;
 use crate::pg::server::role::LocalSettings;
 use crate::pg::server::sql::{self, query, render, required};
-use crate::retrieve::SearchMode;
 use crate::retrieve::fusion::{Candidate, fuse};
 use crate::retrieve::options::MOST_CANDIDATES;
 use crate::retrieve::proximity::{PlacedWords, RemoteTexts};
@@ -43,13 +42,12 @@ impl Search {
         asked: &LookupTerms,
     ) -> Result<ShardCandidates> {
         let LookupTerms { vector, words, question } = asked;
-        let looks_closer = self.mode == SearchMode::Hybrid && self.options.looks_closer();
         let most = u32::try_from(self.candidates()).unwrap_or(MOST_CANDIDATES);
         let request = ShardRequest {
             vector: vector.as_ref().map(|vector| vector.0.clone()),
             words: words.clone(),
             statistics: self.statistics(&statements.shards, words.as_deref())?,
-            terms: looks_closer.then(|| question.clone()),
+            terms: self.looks_closer().then(|| question.clone()),
             filters: statements.filter.written.iter().map(exact::written).collect(),
             settings: LocalSettings::reading(),
             most,
@@ -90,7 +88,8 @@ impl Search {
     ) -> Result<Vec<Candidate>> {
         let ShardCandidates { dense, lexical, texts: of, best: mut words } = found;
         let mut texts = RemoteTexts { question: asked.question.clone(), of, best: None };
-        let fused = fuse(&dense, &lexical, &texts, &self.options);
+        let options = self.fitted_options();
+        let fused = fuse(&dense, &lexical, &texts, &options);
         let best = fused.first().map(|one| one.chunk_id).filter(|_| !texts.of.is_empty());
         let Some(best) = best else { return Ok(fused) };
         let words = match words.remove(&best) {
@@ -98,7 +97,7 @@ impl Search {
             None => self.words_of(statements, best)?,
         };
         texts.best = Some(best).zip(words);
-        Ok(fuse(&dense, &lexical, &texts, &self.options))
+        Ok(fuse(&dense, &lexical, &texts, &options))
     }
 
     /// The words of a chunk; `None` where it is not there any more.
