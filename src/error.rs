@@ -143,12 +143,14 @@ pub enum ErrorKind {
     ProviderBusy,
     /// Something that pg_rag promises itself did not hold.
     Internal,
-    /// A call would take more than a role may spend, or a session may write.
+    /// A call would take more than it may itself, or a session may write.
     BudgetExceeded,
     /// ragd has hung during a call again and again, perhaps because of it.
     DaemonHung,
     /// A model that ragd runs has computed something that is no result, be it for what it was asked or for what it is.
     ModelFailed,
+    /// A call of a provider would take more than its role may spend.
+    RoleBudgetSpent,
 }
 
 impl ErrorKind {

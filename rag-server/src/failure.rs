@@ -148,9 +148,9 @@ impl From<tokio_postgres::Error> for Failure {
     }
 }
 
-/// How a message begins by which pg_rag says that the budget of a role is spent. Limits of settings and of a single
-/// question have the same SQLSTATE.
-const BUDGET: &str = "the budget of role ";
+/// The SQLSTATE by which pg_rag says that the budget of a role is spent. That of limits of settings and of a single question
+/// is 53400.
+const ROLE_BUDGET_SPENT: &str = "RG001";
 
 fn from_postgres(said: &DbError) -> Failure {
     let failure = of_sqlstate(said.code().code(), said.message());
@@ -163,7 +163,7 @@ fn from_postgres(said: &DbError) -> Failure {
 
 /// An error of PostgreSQL's that has no hint of its own.
 fn of_sqlstate(sqlstate: &str, message: &str) -> Failure {
-    let (status, code) = status_of(sqlstate, message);
+    let (status, code) = status_of(sqlstate);
     // Whoever holds a lock may let go of it in a moment.
     let passes = status == StatusCode::SERVICE_UNAVAILABLE || sqlstate == "55P03";
     Failure {
@@ -174,8 +174,8 @@ fn of_sqlstate(sqlstate: &str, message: &str) -> Failure {
     }
 }
 
-/// The status and the word for an SQLSTATE with its message.
-fn status_of(sqlstate: &str, message: &str) -> (StatusCode, &'static str) {
+/// The status and the word for an SQLSTATE.
+fn status_of(sqlstate: &str) -> (StatusCode, &'static str) {
     let by_class = match sqlstate.get(..2).unwrap_or_default() {
         "22" | "54" => Some((StatusCode::BAD_REQUEST, "invalid_request")),
         "28" => Some((StatusCode::SERVICE_UNAVAILABLE, "database_unavailable")),
@@ -194,9 +194,7 @@ fn status_of(sqlstate: &str, message: &str) -> (StatusCode, &'static str) {
             (StatusCode::BAD_REQUEST, "invalid_request")
         }
         // The word by which clients of OpenAI's API know that waiting a moment does not help.
-        "53400" if message.starts_with(BUDGET) => {
-            (StatusCode::TOO_MANY_REQUESTS, "insufficient_quota")
-        }
+        ROLE_BUDGET_SPENT => (StatusCode::TOO_MANY_REQUESTS, "insufficient_quota"),
         "53400" => (StatusCode::BAD_REQUEST, "limit_exceeded"),
         // Of a statement, of waiting for a lock, and of a transaction that did nothing or was too long.
         "57014" | "55P03" | "25P03" | "25P04" => (StatusCode::GATEWAY_TIMEOUT, "timeout"),
@@ -230,6 +228,8 @@ mod tests {
         check("42501", 403);
         check("42704", 404);
         check("53400", 400);
+        check("RG001", 429);
+        check("RG000", 500);
         check("53000", 503);
         check("57P01", 503);
         check("57P05", 503);
@@ -296,15 +296,12 @@ mod tests {
         for sqlstate in ["38000", "39000", "57014", "25P03", "25P04", "XX000"] {
             check(of_sqlstate(sqlstate, "it failed"), Some("false"));
         }
-        check(of_sqlstate("53400", SPENT), Some("false"));
+        check(of_sqlstate("RG001", "it is spent"), Some("false"));
         check(Failure::unavailable("gone"), None);
-        check(Failure { retry_after: Some(3), ..of_sqlstate("53400", SPENT) }, None);
+        check(Failure { retry_after: Some(3), ..of_sqlstate("RG001", "it is spent") }, None);
         check(Failure::request("no"), None);
         check(Failure::defect(), Some("false"));
     }
-
-    /// What pg_rag says of a call beyond a budget.
-    const SPENT: &str = "the budget of role \"ann\" for this day does not allow the call";
 
     #[test]
     fn what_passes_by_itself_stays_repeatable_and_says_when() {
@@ -317,13 +314,13 @@ mod tests {
 
     #[test]
     fn a_spent_budget_is_told_apart_from_other_limits() {
-        let check = |message: &str, status: u16, code: &str| {
-            let failure = of_sqlstate("53400", message);
-            assert_eq!((failure.status.as_u16(), failure.code), (status, code), "{message}");
-            assert_eq!(failure.retry_after, None, "{message}");
+        let check = |sqlstate: &str, status: u16, code: &str| {
+            // No message decides: whoever may raise errors may word them.
+            let failure = of_sqlstate(sqlstate, "the budget of role \"ann\" is spent");
+            assert_eq!((failure.status.as_u16(), failure.code), (status, code), "{sqlstate}");
+            assert_eq!(failure.retry_after, None, "{sqlstate}");
         };
-        check(SPENT, 429, "insufficient_quota");
-        check("temporary file size exceeds temp_file_limit (1024kB)", 400, "limit_exceeded");
-        check("the budget is spent after 3 attempts, and no query has run", 400, "limit_exceeded");
+        check("RG001", 429, "insufficient_quota");
+        check("53400", 400, "limit_exceeded");
     }
 }

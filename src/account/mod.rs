@@ -85,7 +85,7 @@ pub struct SpendingLimit {
 }
 
 impl SpendingLimit {
-    /// An error of [`ErrorKind::BudgetExceeded`] where a call that comes with `next` would take
+    /// An error of [`ErrorKind::RoleBudgetSpent`] where a call that comes with `next` would take
     /// `role` over the limit after it has spent `spent`. `day` is the current one.
     pub fn check(&self, role: &str, day: i32, spent: &Spent, next: &Spent) -> Result<()> {
         let tokens = spent.input.saturating_add(spent.output);
@@ -108,7 +108,7 @@ impl SpendingLimit {
         let message =
             format!("the budget of role \"{role}\" for this {period} does not allow the call");
         let anew = calendar::text(self.period.end(day));
-        Error::new(ErrorKind::BudgetExceeded, message)
+        Error::new(ErrorKind::RoleBudgetSpent, message)
             .detail(format!("{used}, and the call was not made."))
             .hint(format!(
                 "It starts again on {anew} (UTC). Roles that may change rag.budget can raise it."
@@ -144,7 +144,7 @@ mod tests {
 
     fn allows(limit: &SpendingLimit, spent: Spent, next: Spent) -> Option<String> {
         let error = limit.check("ann", 0, &spent, &next).err()?;
-        assert_eq!(error.kind(), ErrorKind::BudgetExceeded);
+        assert_eq!(error.kind(), ErrorKind::RoleBudgetSpent);
         error.detail_text().map(str::to_owned)
     }
 

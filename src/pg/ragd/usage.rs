@@ -179,7 +179,7 @@ pub struct Admitted {
 }
 
 /// Whether the budget of the current role allows `request`, which is charged to the pipeline with the
-/// ID `pipeline`; an error of [`ErrorKind::BudgetExceeded`] where it does not.
+/// ID `pipeline`; an error of [`ErrorKind::RoleBudgetSpent`] where it does not.
 pub fn admit(request: &Request, pipeline: i32) -> Result<Admitted> {
     let characters = GenerateRequest::bytes;
     let (provider, characters) = match request {

@@ -1,4 +1,7 @@
 //! From a stage's error to PostgreSQL's: the one table of SQLSTATEs.
+//!
+//! PostgreSQL has one for almost everything. Those of pg_rag's own are of the class RG: the SQL standard leaves classes
+//! that begin with a digit from 5 to 9 or a letter from I to Z to implementations, and PostgreSQL's list has no RG.
 
 use pgrx::pg_sys::panic::ErrorReport;
 use pgrx::prelude::*;
@@ -7,6 +10,10 @@ use super::raised::keep_code;
 use super::transaction::Failure;
 use crate::error::{Error, ErrorKind, Result};
 use crate::scheduling::bisection::Cause;
+
+/// The SQLSTATE of a spent budget of a role. PostgreSQL's 53400 is that of settings, and says nothing of who has to wait,
+/// or may raise the limit.
+pub const ROLE_BUDGET_SPENT: &str = "RG001";
 
 /// Turns a failure into an SQL error.
 pub trait OrReport<T> {
@@ -42,15 +49,12 @@ pub fn without_backtraces() {
 
 /// Raises `error` as an error of PostgreSQL's, with its SQLSTATE, detail and hint.
 pub fn report(error: &Error) -> ! {
-    let mut report = ErrorReport::new(sqlstate(error.kind()), error.message().to_owned(), "pg_rag");
-    if let Some(detail) = error.detail_text() {
-        report = report.set_detail(detail);
+    let code = sqlstate(error.kind());
+    if PgSqlErrorCode::from(code) as i32 != code {
+        keep_code(code, error.message());
     }
-    if let Some(hint) = error.hint_text() {
-        report = report.set_hint(hint);
-    }
-    report.report(PgLogLevel::ERROR);
-    unreachable!("an ERROR does not return");
+    let [detail, hint] = [error.detail_text(), error.hint_text()].map(|it| it.map(str::to_owned));
+    raise_packed(code, error.message().to_owned(), detail, hint)
 }
 
 /// A failure of SPI itself, which only a defect of pg_rag can cause: errors of the
@@ -59,8 +63,10 @@ pub fn spi_failed(error: pgrx::spi::Error) -> Error {
     Error::new(ErrorKind::Internal, format!("statement failed: {error}"))
 }
 
-fn sqlstate(kind: ErrorKind) -> PgSqlErrorCode {
-    match kind {
+/// The SQLSTATE of a kind of error, packed.
+fn sqlstate(kind: ErrorKind) -> i32 {
+    let code = match kind {
+        ErrorKind::RoleBudgetSpent => return packed(ROLE_BUDGET_SPENT),
         ErrorKind::InvalidParameter => PgSqlErrorCode::ERRCODE_INVALID_PARAMETER_VALUE,
         ErrorKind::NullNotAllowed => PgSqlErrorCode::ERRCODE_NULL_VALUE_NOT_ALLOWED,
         ErrorKind::UndefinedObject => PgSqlErrorCode::ERRCODE_UNDEFINED_OBJECT,
@@ -92,7 +98,8 @@ fn sqlstate(kind: ErrorKind) -> PgSqlErrorCode {
         ErrorKind::ProviderBusy => PgSqlErrorCode::ERRCODE_INSUFFICIENT_RESOURCES,
         ErrorKind::Internal => PgSqlErrorCode::ERRCODE_INTERNAL_ERROR,
         ErrorKind::BudgetExceeded => PgSqlErrorCode::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
-    }
+    };
+    code as i32
 }
 
 /// Raises again what was caught.
@@ -111,9 +118,13 @@ pub fn raise_as(
     detail: Option<String>,
     hint: Option<String>,
 ) -> ! {
-    let bits = |byte: u8| i32::from(byte.wrapping_sub(b'0') & 0x3f);
-    let code = sqlstate.bytes().rev().fold(0, |code, byte| code << 6 | bits(byte));
+    let code = packed(sqlstate);
     keep_code(code, &message);
+    raise_packed(code, message, detail, hint)
+}
+
+/// Raises an error with this SQLSTATE, packed; one that pgrx does not know must have been kept.
+fn raise_packed(code: i32, message: String, detail: Option<String>, hint: Option<String>) -> ! {
     let mut report = ErrorReport::new(PgSqlErrorCode::from(code), message, "pg_rag");
     if let Some(detail) = detail {
         report = report.set_detail(detail);
@@ -127,7 +138,13 @@ pub fn raise_as(
 
 /// The SQLSTATE of a kind of error, five characters.
 pub fn sqlstate_text(kind: ErrorKind) -> String {
-    code_text(sqlstate(kind) as i32)
+    code_text(sqlstate(kind))
+}
+
+/// The five characters of an SQLSTATE, packed as PostgreSQL has them.
+fn packed(sqlstate: &str) -> i32 {
+    let bits = |byte: u8| i32::from(byte.wrapping_sub(b'0') & 0x3f);
+    sqlstate.bytes().rev().fold(0, |code, byte| code << 6 | bits(byte))
 }
 
 /// The five characters of a packed SQLSTATE.

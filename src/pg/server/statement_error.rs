@@ -16,7 +16,7 @@ use crate::error::Error;
 const LIMIT_EXCEEDED: &str = "53400";
 
 /// Classes of SQLSTATEs that say nothing of the statement: the same one may run in a moment, or elsewhere.
-const PASSING: [&str; 6] = ["08", "40", "53", "57", "58", "XX"];
+const PASSING: [&str; 7] = ["08", "40", "53", "57", "58", "RG", "XX"];
 
 /// An error in a statement that was given as a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
