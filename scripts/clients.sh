@@ -5,7 +5,8 @@
 #   scripts/clients.sh page VERSION [NAME]          the chat page in headless Chromium; NAME is part of a test's name
 #   scripts/clients.sh pictures VERSION [FOLDER]    the pictures of the page in docs/
 #   scripts/clients.sh inspector VERSION [NAME]     MCP with the inspector of the protocol
-#   scripts/clients.sh load VERSION [READERS]       what rag-server adds to a statement, and what many readers cost
+#   scripts/clients.sh load VERSION [READERS [SESSIONS]]    what rag-server adds to a statement, and what many readers
+#                                                   cost, 1000 in 100 sessions if nothing else is said
 #
 # What cannot be had here is skipped with a word. With INSTALL=1 a Debian package that is missing is installed, where
 # the caller may do that. The extension is the one that is installed; RAG_SERVER names a rag-server that is built.
@@ -48,6 +49,7 @@ programs_of() {
 }
 
 # A server and what the programs want to know of it. It is begun anew, so that it has the library that was installed last.
+# $1: how many connections it takes, 150 if not given.
 serve() {
     if [[ -z ${RAG_SERVER:-} ]]; then
         forget_other_checkout
@@ -56,7 +58,8 @@ serve() {
     fi
     PSQL=$(dirname "$(tree_pg_config "$VERSION")")/psql
     scripts/cluster.sh stop clients "$VERSION"
-    scripts/cluster.sh start clients "$VERSION" autovacuum=off fsync=off rag.ragd_start_timeout=60s max_connections=150
+    scripts/cluster.sh start clients "$VERSION" autovacuum=off fsync=off rag.ragd_start_timeout=60s \
+        max_connections="${1:-150}"
     trap 'scripts/cluster.sh stop clients "$VERSION"' EXIT
     PGHOST=$(scripts/cluster.sh socket clients "$VERSION")
     export RAG_SERVER PSQL PGHOST PGUSER=postgres
@@ -94,7 +97,11 @@ inspector() {
 # As users build it.
 load() {
     need_node
-    PROFILE=release serve
+    local sessions=${2:-100}
+    [[ $sessions =~ ^[1-9][0-9]*$ ]] || fail "not a number of sessions: $sessions" "scripts/clients.sh load 18 1000 1000"
+    # For each session ragd and rag-server have two connections open.
+    ulimit -S -n "$(ulimit -H -n)"
+    PROFILE=release serve $((sessions + 50))
     node "$CLIENTS/load.mjs" "$@"
 }
 

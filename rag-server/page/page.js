@@ -6,8 +6,9 @@ import {button, find, make} from './node.js';
 import {call, events, onRefusal, sentence} from './server.js';
 import {Turn} from './turn.js';
 
+// As the view rag.strategy lists them.
 const STRATEGIES = ['auto', 'compact', 'refine', 'tree_summarize', 'simple_summarize', 'map_rerank', 'decompose_sequential',
-  'decompose_parallel', 'ircot', 'self_rag', 'corrective', 'agent', 'sql', 'combined', 'global', 'local'];
+  'decompose_parallel', 'ircot', 'self_rag', 'corrective', 'sql', 'combined', 'agent', 'global', 'local', 'graph'];
 let pipelines = [], turns = [], running = null;
 
 onRefusal(why => {

@@ -3,16 +3,17 @@
 import {make} from './node.js';
 import {call} from './server.js';
 
-// What is done, in the order in which it is told here, and the stages of rag_explain that belong to it. Those that are
-// not named belong to the answer.
+// What is done, in the order in which it is told here, and the stages of rag_explain that belong to it. Those of a newer
+// database that are not named belong to the answer.
 const WALK = [
   ['Ask', 'It is settled what is asked, of which pipeline and how.', 'options route condense rewrite recall fallback'],
   ['Chunk', 'Documents were cut into chunks when they were written.', ''],
   ['Embed', 'The question becomes a vector, as each chunk did.', 'embed'],
   ['Retrieve', 'Chunks are looked for by meaning and by words, and become one list.',
-    'dense lexical represented fuse graph communities tree fetch rerank expand search federate open tool'],
+    'dense lexical represented fuse graph communities tree whole fetch shards rerank expand search federate open tool'],
   ['Read', 'The best chunks are read.', 'read reader'],
-  ['Answer', 'The answer is written and compared with what was read.', ''],
+  ['Answer', 'The answer is written and compared with what was read.',
+    'answer extract choose agent tables link write sql generate verify'],
 ];
 
 // Asks once more and shows each stage in `place`.

@@ -9,7 +9,11 @@ use lexopt::prelude::*;
 
 use crate::connection_string;
 use crate::connector::Connector;
+use crate::database::TimeLimits;
 use crate::encryption::Encryption;
+
+/// Most seconds of `--reader-timeout`: a connection of which nothing is read for so long is closed.
+pub const LONGEST_READER: u64 = 120;
 
 /// What `--help` prints.
 pub const USAGE: &str = "Usage: rag-server [serve|mcp] --database-url URL [OPTION...]
@@ -24,10 +28,13 @@ pub const USAGE: &str = "Usage: rag-server [serve|mcp] --database-url URL [OPTIO
                               0 is no limit                             RAG_SERVER_RATE
   --connections N             most connections for each token, 10       RAG_SERVER_CONNECTIONS
   --timeout SECONDS           most time of an answer, 120               RAG_SERVER_TIMEOUT
+  --reader-timeout SECONDS    longest wait for a slow reader, 30,
+                              at most 120                               RAG_SERVER_READER_TIMEOUT
   --max-request KB            largest request, 1024                     RAG_SERVER_MAX_REQUEST
   --setting NAME=VALUE        of each session, such as rag.trace=summary; may be repeated
   --sql                       offer the MCP tool sql, which calls rag_sql_run
-  --no-conversations          keep no conversations for /v1/chat/completions
+  --no-conversations          keep no conversations, whoever asks for it, and refuse
+                              questions that go on with one
   --help, --version           say so and leave
 
 A word on the command line goes before the environment.";
@@ -69,13 +76,13 @@ pub struct Config {
     pub rate: u32,
     /// Most connections for each token.
     pub connections: usize,
-    /// How long an answer may take, with all its statements.
-    pub timeout: Duration,
+    /// How long an answer may take, with all its statements, and how long the database waits for its reader.
+    pub limits: TimeLimits,
     /// Most bytes of a request.
     pub max_request: usize,
     /// Whether the MCP tool `sql` is offered.
     pub sql: bool,
-    /// Whether conversations are kept for clients that send their history.
+    /// Whether conversations are kept for clients that ask for it, and gone on with.
     pub conversations: bool,
 }
 
@@ -89,6 +96,7 @@ struct Said {
     rate: Option<String>,
     connections: Option<String>,
     timeout: Option<String>,
+    reader_timeout: Option<String>,
     max_request: Option<String>,
     settings: Vec<String>,
     sql: bool,
@@ -123,6 +131,7 @@ impl Said {
                 Long("rate") => self.rate = Some(parser.value()?.string()?),
                 Long("connections") => self.connections = Some(parser.value()?.string()?),
                 Long("timeout") => self.timeout = Some(parser.value()?.string()?),
+                Long("reader-timeout") => self.reader_timeout = Some(parser.value()?.string()?),
                 Long("max-request") => self.max_request = Some(parser.value()?.string()?),
                 Long("setting") => self.settings.push(parser.value()?.string()?),
                 Long("sql") => self.sql = true,
@@ -147,6 +156,7 @@ impl Said {
         fill(&mut self.rate, "RAG_SERVER_RATE");
         fill(&mut self.connections, "RAG_SERVER_CONNECTIONS");
         fill(&mut self.timeout, "RAG_SERVER_TIMEOUT");
+        fill(&mut self.reader_timeout, "RAG_SERVER_READER_TIMEOUT");
         fill(&mut self.max_request, "RAG_SERVER_MAX_REQUEST");
         if self.tokens.is_none() {
             self.tokens = environment("RAG_SERVER_TOKENS");
@@ -154,15 +164,16 @@ impl Said {
     }
 
     fn check(self, environment: impl Fn(&str) -> Option<OsString>) -> Result<Config, String> {
-        let timeout = Duration::from_secs(number("--timeout", self.timeout, 120, 1, 86_400)?);
+        let answer = Duration::from_secs(number("--timeout", self.timeout, 120, 1, 86_400)?);
+        let reader = number("--reader-timeout", self.reader_timeout, 30, 1, LONGEST_READER)?;
         let config = Config {
             mode: self.mode.unwrap_or(Mode::Serve),
-            database: database(self.database, &self.settings, timeout, environment)?,
+            database: database(self.database, &self.settings, answer, environment)?,
             listen: address(self.listen.as_deref().unwrap_or("127.0.0.1:8080"))?,
             tokens: self.tokens.map(PathBuf::from),
             rate: number("--rate", self.rate, 120, 0, 1_000_000)?,
             connections: number("--connections", self.connections, 10, 1, 10_000)?,
-            timeout,
+            limits: TimeLimits { answer, reader: Duration::from_secs(reader) },
             max_request: 1024 * number("--max-request", self.max_request, 1024, 1, 1 << 20)?,
             sql: self.sql,
             conversations: !self.no_conversations,
@@ -261,6 +272,8 @@ mod tests {
         let config = check(&["--database-url", "postgresql://reader@db/shop"], &[]).unwrap();
         assert_eq!(config.listen.to_string(), "127.0.0.1:8080");
         assert_eq!((config.mode, config.rate, config.connections), (Mode::Serve, 120, 10));
+        let (answer, reader) = (Duration::from_secs(120), Duration::from_secs(30));
+        assert_eq!(config.limits, TimeLimits { answer, reader });
         assert_eq!((config.max_request, config.sql, config.conversations), (1 << 20, false, true));
         assert_eq!(config.database.config().get_user(), Some("reader"));
         assert_eq!(config.database.config().get_options(), Some("-c statement_timeout=120000"));
@@ -272,6 +285,22 @@ mod tests {
         assert_eq!(check(&[], &environment).unwrap().rate, 7);
         assert_eq!(check(&["--rate", "0"], &environment).unwrap().rate, 0);
         assert_eq!(check(&["mcp"], &environment).unwrap().mode, Mode::Mcp);
+        let environment = [environment[0], ("RAG_SERVER_READER_TIMEOUT", "5")];
+        assert_eq!(check(&[], &environment).unwrap().limits.reader, Duration::from_secs(5));
+    }
+
+    #[test]
+    fn the_packaged_configuration_names_every_variable() {
+        let packaged = include_str!("../../debian/rag-server.conf");
+        let variables: Vec<&str> =
+            USAGE.split_whitespace().filter(|word| word.starts_with("RAG_SERVER_")).collect();
+        assert_eq!(variables.len(), 8, "{variables:?}");
+        for variable in variables {
+            let is_set = |line: &str| {
+                line.trim_start_matches('#').split_once('=').is_some_and(|it| it.0 == variable)
+            };
+            assert!(packaged.lines().any(is_set), "{variable}");
+        }
     }
 
     #[test]
@@ -298,6 +327,10 @@ mod tests {
         };
         assert!(error(&["--rate", "fast"]).contains("not \"fast\""));
         assert!(error(&["--connections", "0"]).contains("between 1 and 10000"));
+        assert!(error(&["--reader-timeout", "0"]).contains("between 1 and 120, not \"0\""));
+        // The connection of who reads nothing for longer is closed.
+        let longer = "--reader-timeout must be a number between 1 and 120, not \"121\"";
+        assert!(error(&["--reader-timeout", "121"]).contains(longer));
         assert!(error(&["--listen", "8080"]).contains("127.0.0.1:8080"));
         assert!(error(&["--listen", "0.0.0.0:80"]).contains("without --tokens"));
         assert!(error(&["--setting", "x y=1"]).contains("NAME=VALUE"));

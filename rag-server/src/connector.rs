@@ -109,10 +109,10 @@ impl Connector {
         }
     }
 
-    /// Asks the server to end a statement, over a connection that is encrypted as that of the statement is.
-    pub async fn cancel(&self, statement: &CancelToken) {
-        // A statement that is over needs no cancelling, and whoever cancels looks whether it is.
-        let _ = statement.cancel_query(self.encryption.tls.clone()).await;
+    /// Asks the server to end a statement, over a connection that is encrypted as that of the statement is. Returns whether
+    /// the request was sent; the server does not say what came of it.
+    pub async fn cancel(&self, statement: &CancelToken) -> bool {
+        statement.cancel_query(self.encryption.tls.clone()).await.is_ok()
     }
 }
 

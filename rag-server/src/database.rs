@@ -31,14 +31,26 @@ const CANCELS: u32 = 50;
 const BETWEEN_CANCELS: Duration = Duration::from_millis(200);
 /// How long one may take: a few round trips, where its connection is encrypted.
 const CANCEL: Duration = Duration::from_secs(1);
+/// How often it is tried to cancel a statement whose connection was lost, until the server has been told.
+const CANCELS_OF_LOST: u32 = 20;
+
+/// How long is waited for an answer and for who reads it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimeLimits {
+    /// How long an answer may take, with all its statements.
+    pub answer: Duration,
+    /// How long the database waits for a slow reader during an answer, all waits together.
+    pub reader: Duration,
+}
 
 /// A parameter of a statement, with its type, so that no round trip is needed to learn it.
 pub type Parameter<'a> = (&'a (dyn ToSql + Sync), Type);
 
-/// A session, and the task that reads its socket, which ends with it.
+/// A session, and the task that reads its socket, which ends with it and says whether that was in order: not by an error or
+/// because the connection was lost.
 struct Session {
     client: Client,
-    connection: JoinHandle<()>,
+    connection: JoinHandle<bool>,
 }
 
 /// The connections of one role, made when they are needed.
@@ -46,7 +58,7 @@ pub struct Database {
     connector: Connector,
     permits: Arc<Semaphore>,
     most: usize,
-    longest: Duration,
+    limits: TimeLimits,
     idle: Mutex<Vec<(Session, Instant)>>,
     /// How statements are cancelled that run now.
     running: Mutex<HashMap<u64, CancelToken>>,
@@ -54,14 +66,13 @@ pub struct Database {
 }
 
 impl Database {
-    /// Connects to nothing yet. At most `most` connections are open at the same time, and an answer may take as long as
-    /// `longest`.
-    pub fn new(connector: Connector, most: usize, longest: Duration) -> Arc<Self> {
+    /// Connects to nothing yet. At most `most` connections are open at the same time.
+    pub fn new(connector: Connector, most: usize, limits: TimeLimits) -> Arc<Self> {
         Arc::new(Self {
             connector,
             permits: Arc::new(Semaphore::new(most)),
             most,
-            longest,
+            limits,
             idle: Mutex::default(),
             running: Mutex::default(),
             next: AtomicU64::new(0),
@@ -154,20 +165,19 @@ pub async fn end_all(databases: impl IntoIterator<Item = Arc<Database>>) {
     databases.into_iter().map(end).collect::<JoinSet<()>>().join_all().await;
 }
 
-/// Closes connections that nobody has used for five minutes, for as long as the program runs.
-pub async fn close_idle(databases: Vec<Arc<Database>>) {
+/// Closes connections that nobody has used for five minutes, for as long as the program runs. `databases` says each time
+/// which there are.
+pub async fn close_idle(databases: impl Fn() -> Vec<Arc<Database>>) {
     loop {
         tokio::time::sleep(BETWEEN_LOOKS).await;
-        databases.iter().for_each(|database| database.close_idle(IDLE));
+        databases().iter().for_each(|database| database.close_idle(IDLE));
     }
 }
 
 async fn connect(connector: &Connector) -> Result<Session, Failure> {
     let (client, connection) = connector.connect().await.map_err(|error| refused(&error))?;
-    let connection = tokio::spawn(async move {
-        // Whoever waits for an answer is told of the error, too.
-        let _ = connection.await;
-    });
+    // Whoever waits for an answer is told of an error, too.
+    let connection = tokio::spawn(async move { connection.await.is_ok() });
     let found = client.query_typed_opt(include_str!("../sql/connect.sql"), &[]).await?;
     if found.is_none() {
         let missing = Failure::unavailable("the database has no extension pg_rag");
@@ -205,9 +215,9 @@ pub struct Lease {
 }
 
 impl Lease {
-    /// How long an answer may take, with all its statements.
-    pub fn longest(&self) -> Duration {
-        self.database.longest
+    /// How long an answer and its reader may take.
+    pub fn limits(&self) -> TimeLimits {
+        self.database.limits
     }
 
     /// Runs a statement and returns its rows.
@@ -231,9 +241,10 @@ impl Lease {
     }
 
     /// A statement or a transaction is over, by its end or by an error that the server has answered with. After an error
-    /// that ends the session nobody else gets it.
+    /// that ends the session nobody else gets it. Of a connection that was lost it is not known whether the server has
+    /// noticed: its statement may go on, so it is cancelled as that of a client that has left.
     pub fn done(&mut self, failure: Option<&Failure>) {
-        self.is_busy = failure.is_some_and(Failure::ends_session);
+        self.is_busy = failure.is_some_and(Failure::ends_session) || self.client().is_closed();
     }
 
     fn client(&self) -> &Client {
@@ -251,9 +262,10 @@ impl Drop for Lease {
         }
         let permit = self.permit.take();
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
-            let connector = self.database.connector.clone();
+            // Whoever ends all statements has to find this one, also if the token of its role is gone.
+            let database = Arc::clone(&self.database);
             runtime.spawn(async move {
-                abandon(session, &connector).await;
+                abandon(session, &database.connector).await;
                 drop(permit);
             });
         }
@@ -267,10 +279,28 @@ async fn abandon(session: Session, connector: &Connector) {
     let statement = client.cancel_token();
     drop(client);
     for _ in 0..CANCELS {
-        let _ = timeout(CANCEL, connector.cancel(&statement)).await;
-        if timeout(BETWEEN_CANCELS, &mut connection).await.is_ok() {
+        let is_told = tell_to_cancel(&statement, connector).await;
+        let Ok(ended) = timeout(BETWEEN_CANCELS, &mut connection).await else { continue };
+        // A connection ends in order after its statement. Of a lost one nobody hears whether that is over.
+        if !is_told && !ended.unwrap_or(false) {
+            cancel_lost(&statement, connector).await;
+        }
+        return;
+    }
+    connection.abort();
+}
+
+/// Cancels the statement of a connection that was lost. What has cut it may keep the server out of reach for a while, too.
+async fn cancel_lost(statement: &CancelToken, connector: &Connector) {
+    for _ in 0..CANCELS_OF_LOST {
+        tokio::time::sleep(BETWEEN_CANCELS).await;
+        if tell_to_cancel(statement, connector).await {
             return;
         }
     }
-    connection.abort();
+}
+
+/// Whether the server could be told in time to cancel a statement.
+async fn tell_to_cancel(statement: &CancelToken, connector: &Connector) -> bool {
+    timeout(CANCEL, connector.cancel(statement)).await.unwrap_or(false)
 }

@@ -11,16 +11,14 @@ use tokio_postgres::types::{Json, ToSql, Type};
 use tokio_postgres::{Row, Transaction};
 use uuid::Uuid;
 
-use crate::database::{Database, Lease, Parameter};
+use crate::database::{Database, Lease, Parameter, TimeLimits};
 use crate::failure::{Failure, with_causes};
 use crate::members::{AsWritten, Options, or_default, write};
 
+/// What may take too long.
+const ANSWER: &str = "the answer";
 /// How many pieces wait for a slow reader before the database does.
 const PIECES: usize = 1024;
-/// How long the database waits for a slow reader during an answer, all waits together.
-const SLOWEST_READER: Duration = Duration::from_secs(30);
-/// Characters of a conversation's title.
-const TITLE: usize = 200;
 /// Members that the last row of a told answer has.
 const OF_DETAILS: [&str; 4] = ["citations", "supported", "usage", "trace_id"];
 
@@ -52,15 +50,25 @@ pub struct Question {
     pub converse: bool,
 }
 
-/// What was said before a question.
+/// What was said before a question, as far as its client knows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum History {
-    /// Nothing that is to be kept.
-    #[default]
-    Unkept,
-    /// Questions and their answers, oldest first; they are looked up, and a conversation begins where they are not
-    /// found.
-    Said(Vec<(String, String)>),
+pub struct History {
+    /// Questions and their answers, oldest first.
+    pub turns: Vec<(String, String)>,
+    /// Whether the database keeps the question with its answer: in the conversation in which just these were asked and
+    /// answered, or in a new one.
+    pub is_kept: bool,
+}
+
+impl History {
+    /// The turns as messages, as the option `answer.history` has them.
+    fn messages(&self) -> Vec<Value> {
+        let message = |role: &str, content: &str| json!({"role": role, "content": content});
+        let turns = self.turns.iter();
+        turns
+            .flat_map(|(asked, told)| [message("user", asked), message("assistant", told)])
+            .collect()
+    }
 }
 
 /// A part of a told answer.
@@ -75,12 +83,16 @@ pub enum Piece {
 }
 
 impl Question {
-    /// The options with the conversation among them.
-    fn all_options(&self) -> Json<Options> {
+    /// The options with the conversation among them, or where there is none, with what was said before.
+    fn all_options(&self, history: &History) -> Json<Options> {
         let mut options = self.options.clone();
         if let Some(conversation) = self.conversation {
             options.change_answer(|answer| {
                 answer.insert("conversation".to_owned(), write(&conversation));
+            });
+        } else if !history.turns.is_empty() && !self.says_what_was_said() {
+            options.change_answer(|answer| {
+                answer.insert("history".to_owned(), write(&history.messages()));
             });
         }
         Json(options)
@@ -97,7 +109,17 @@ impl Question {
 
     /// Whether its conversation is to be found or begun.
     fn is_to_be_placed(&self, history: &History) -> bool {
-        *history != History::Unkept && self.conversation.is_none()
+        history.is_kept && self.conversation.is_none() && !self.says_what_was_said()
+    }
+
+    /// Whether it says which conversation it is part of.
+    pub fn names_conversation(&self) -> bool {
+        self.conversation.is_some() || self.options.says_of_answer("conversation")
+    }
+
+    /// Whether its options say what was said before.
+    fn says_what_was_said(&self) -> bool {
+        ["conversation", "history"].into_iter().any(|name| self.options.says_of_answer(name))
     }
 }
 
@@ -125,7 +147,7 @@ pub async fn answer(
 
 /// The steps of an answer, an array with the columns of `rag_explain`.
 pub async fn explain(lease: &mut Lease, mut question: Question) -> Result<Value, Failure> {
-    one_value(lease, include_str!("../sql/explain.sql"), &mut question, &History::Unkept).await
+    one_value(lease, include_str!("../sql/explain.sql"), &mut question, &History::default()).await
 }
 
 /// One statement, in one transaction with the conversation that it begins.
@@ -135,20 +157,20 @@ async fn one_value(
     question: &mut Question,
     history: &History,
 ) -> Result<Value, Failure> {
-    let longest = lease.longest();
+    let longest = lease.limits().answer;
     let answered = async {
         if !question.is_to_be_placed(history) {
-            return alone(lease, sql, question).await;
+            return alone(lease, sql, question, history).await;
         }
         let transaction = lease.begin().await?;
         place(&transaction, question, history).await?;
-        let options = question.all_options();
+        let options = question.all_options(history);
         let row = transaction.query_typed_one(sql, &question.typed(&options)).await?;
         transaction.commit().await?;
         read(&row)
     };
     // Where it takes too long, the lease stays busy, which cancels the statement.
-    let answered = timeout(longest, answered).await.map_err(|_| too_long(longest))?;
+    let answered = timeout(longest, answered).await.map_err(|_| too_long(ANSWER, longest))?;
     lease.done(answered.as_ref().err());
     let mut answered = answered?;
     add_conversation(&mut answered, question);
@@ -156,8 +178,13 @@ async fn one_value(
 }
 
 /// A statement alone is a transaction, too, and is on its way to the database once and not three times.
-async fn alone(lease: &mut Lease, sql: &str, question: &Question) -> Result<Value, Failure> {
-    let options = question.all_options();
+async fn alone(
+    lease: &mut Lease,
+    sql: &str,
+    question: &Question,
+    history: &History,
+) -> Result<Value, Failure> {
+    let options = question.all_options(history);
     let rows = lease.rows(sql, &question.typed(&options)).await?;
     let row = rows.first().ok_or_else(|| Failure::unavailable("the database gave no answer"))?;
     read(row)
@@ -171,9 +198,9 @@ fn read(row: &Row) -> Result<Value, Failure> {
     })
 }
 
-/// What is said of an answer that is not there in time: 504.
-fn too_long(longest: Duration) -> Failure {
-    let message = format!("the answer took longer than {} seconds", longest.as_secs());
+/// What is said of something, such as "the answer", that is not there in time: 504.
+pub fn too_long(what: &str, longest: Duration) -> Failure {
+    let message = format!("{what} took longer than {} s", longest.as_secs());
     Failure::new(StatusCode::GATEWAY_TIMEOUT, "timeout", message)
         .hint("ask with a smaller k, or start rag-server with a larger --timeout")
 }
@@ -184,46 +211,32 @@ fn add_conversation(details: &mut Value, question: &Question) {
     }
 }
 
-/// Finds the conversation that the question goes on with, or begins one.
+/// Finds the conversation that the question goes on with, or begins one, where it is to be kept and something can be
+/// written.
 async fn place(
     transaction: &Transaction<'_>,
     question: &mut Question,
     history: &History,
 ) -> Result<(), Failure> {
-    let History::Said(turns) = history else { return Ok(()) };
     if !question.is_to_be_placed(history) {
         return Ok(());
     }
-    let (asked, answered): (Vec<&str>, Vec<&str>) =
-        turns.iter().map(|(question, answer)| (trim(question), trim(answer))).unzip();
-    if !asked.is_empty() {
-        let titles: Vec<String> = asked.iter().map(|question| title(question)).collect();
-        let sql = include_str!("../sql/conversation_find.sql");
-        let parameters: [(&(dyn ToSql + Sync), Type); 3] = [
-            (&titles, Type::TEXT_ARRAY),
-            (&asked, Type::TEXT_ARRAY),
-            (&answered, Type::TEXT_ARRAY),
-        ];
-        let found = transaction.query_typed_opt(sql, &parameters).await?;
-        question.conversation = found.map(|row| row.get(0));
-    }
-    if question.conversation.is_none() {
-        let sql = include_str!("../sql/conversation_begin.sql");
-        let title = title(&question.question);
-        let begun = transaction.query_typed_one(sql, &[(&title, Type::TEXT)]).await?;
-        question.conversation = begun.get(0);
-    }
+    let sql = include_str!("../sql/conversation_continue.sql");
+    let said = Json(history.messages());
+    let parameters: [Parameter<'_>; 2] = [(&question.question, Type::TEXT), (&said, Type::JSONB)];
+    let row = transaction.query_typed_one(sql, &parameters).await?;
+    question.conversation = row.get(0);
     Ok(())
 }
 
-/// What a conversation is called that begins with a question: the beginning of it.
-fn title(first_question: &str) -> String {
-    trim(first_question).chars().take(TITLE).collect()
-}
-
-/// Without white space around it, as `conversation_find` trims what was kept.
-fn trim(text: &str) -> &str {
-    text.trim_matches([' ', '\n', '\t', '\r'])
+/// What is said of an answer that its reader has left unread for too long.
+fn too_slow(longest: Duration) -> Failure {
+    let message = format!(
+        "the answer was broken off, since it was not read: the database has waited {} s for that",
+        longest.as_secs()
+    );
+    Failure::new(StatusCode::REQUEST_TIMEOUT, "timeout", message)
+        .hint("read events as they come, or start rag-server with a larger --reader-timeout")
 }
 
 /// Has a question answered in pieces. The channel ends with the details or with an error. If it is closed, the
@@ -235,7 +248,7 @@ pub async fn tell(
 ) -> Result<mpsc::Receiver<Result<Piece, Failure>>, Failure> {
     let mut lease = database.lease().await?;
     let (sender, receiver) = mpsc::channel(PIECES);
-    let longest = lease.longest();
+    let TimeLimits { answer: longest, reader } = lease.limits();
     tokio::spawn(async move {
         let told = tokio::select! {
             // The lease is dropped in the middle of its statement, which cancels it.
@@ -244,7 +257,7 @@ pub async fn tell(
         };
         let Ok(told) = told else {
             drop(lease);
-            let _ = sender.send(Err(too_long(longest))).await;
+            let _ = sender.send(Err(too_long(ANSWER, longest))).await;
             return;
         };
         match told {
@@ -253,7 +266,10 @@ pub async fn tell(
                 drop(lease);
                 let _ = sender.send(Err(failure)).await;
             }
-            Err(Untold::TooSlow) => drop(lease),
+            Err(Untold::TooSlow) => {
+                drop(lease);
+                let _ = sender.send(Err(too_slow(reader))).await;
+            }
             Ok(details) => {
                 lease.done(None);
                 drop(lease);
@@ -286,14 +302,14 @@ async fn tell_all(
     history: &History,
     sender: &mpsc::Sender<Result<Piece, Failure>>,
 ) -> Result<Value, Untold> {
+    let mut patience = lease.limits().reader;
     let transaction = lease.begin().await?;
     place(&transaction, &mut question, history).await?;
-    let options = question.all_options();
+    let options = question.all_options(history);
     let sql = include_str!("../sql/answer_stream.sql");
     let portal = transaction.bind(sql, &question.parameters(&options)).await?;
     let mut held: Option<(String, Value)> = None;
     let mut may_be_step = true;
-    let mut patience = SLOWEST_READER;
     while let Some(row) = transaction.query_portal(&portal, 1).await?.first() {
         if let Some((text, _)) = held.take() {
             send(sender, Piece::Text(text), &mut patience).await?;
@@ -347,10 +363,20 @@ fn details(text: &str) -> Option<Value> {
 mod tests {
     use super::*;
 
+    const SLOWEST_READER: Duration = Duration::from_secs(30);
+
     #[test]
     fn a_conversation_joins_the_options() {
         let mut question = Question { conversation: Some(Uuid::nil()), ..Question::default() };
-        let options = |question: &Question| serde_json::to_value(question.all_options()).unwrap();
+        let history = History {
+            turns: vec![("When?".to_owned(), "At nine.".to_owned())],
+            ..History::default()
+        };
+        let options = |question: &Question| {
+            let options = serde_json::to_value(question.all_options(&history)).unwrap();
+            assert!(options["answer"].get("history").is_none(), "the conversation knows it");
+            options
+        };
         assert_eq!(options(&question)["answer"]["conversation"], Uuid::nil().to_string());
         question.options = serde_json::from_value(json!({"answer": {"top_p": 1}, "k": 3})).unwrap();
         let all = options(&question);
@@ -406,10 +432,28 @@ mod tests {
     }
 
     #[test]
-    fn a_title_is_the_beginning_of_a_question() {
-        assert_eq!(title(" \r\n\tWhen?\n"), "When?");
-        assert_eq!(title("\u{a0}When?"), "\u{a0}When?");
-        assert_eq!(title(&"é".repeat(300)).chars().count(), 200);
+    fn a_history_joins_the_options_unless_they_say_what_was_said() {
+        let turn = ("When?".to_owned(), "At nine.".to_owned());
+        let history = |is_kept: bool| History { turns: vec![turn.clone()], is_kept };
+        let messages = json!([{"role": "user", "content": "When?"}, {"role": "assistant", "content": "At nine."}]);
+        let check = |options: Value, expected: Value, is_placed: bool| {
+            let options = serde_json::from_value(options).unwrap();
+            let question = Question { options, ..Question::default() };
+            let all = question.all_options(&history(false));
+            assert_eq!(serde_json::to_value(all).unwrap(), expected);
+            assert!(!question.is_to_be_placed(&history(false)));
+            assert_eq!(question.is_to_be_placed(&history(true)), is_placed, "{expected}");
+        };
+        check(json!({}), json!({"answer": {"history": messages}}), true);
+        let unsaid = json!({"answer": {"conversation": null, "history": null, "top_p": 1}});
+        let said = json!({"answer": {"conversation": null, "history": messages, "top_p": 1}});
+        check(unsaid, said, true);
+        for own in [json!({"conversation": "5"}), json!({"history": []})] {
+            let options = json!({ "answer": own });
+            check(options.clone(), options, false);
+        }
+        let nothing = Question::default().all_options(&History::default());
+        assert_eq!(serde_json::to_value(nothing).unwrap(), json!({}));
     }
 
     #[test]

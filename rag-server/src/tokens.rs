@@ -36,6 +36,7 @@ struct Entry {
 }
 
 /// The role behind a token. Nothing prints it, as it has a password.
+#[derive(PartialEq, Eq)]
 pub struct Account {
     /// The role that connections are made as.
     pub role: String,

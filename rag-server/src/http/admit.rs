@@ -12,9 +12,9 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use futures_util::FutureExt;
 
+use super::callers::Callers;
 use super::{Caller, Server};
 use crate::failure::Failure;
-use crate::tokens;
 
 /// Refuses what a page of another site has its visitor's browser send. It cannot read a response, since no response
 /// allows that, but without tokens it could ask, and a name of its own that leads to this machine would make it the same
@@ -26,7 +26,7 @@ pub async fn same_origin(
 ) -> Response {
     let host = text(request.headers(), header::HOST)
         .or_else(|| request.uri().authority().map(|authority| authority.as_str()));
-    if server.anybody.is_some() && !host.is_some_and(is_loopback) {
+    if server.callers.now().anybody().is_some() && !host.is_some_and(is_loopback) {
         let forbidden =
             Failure::new(StatusCode::FORBIDDEN, "not_permitted", "not a name of this machine");
         return forbidden.hint("without tokens ask 127.0.0.1 or localhost").into_response();
@@ -92,9 +92,10 @@ async fn unless_it_panics(answered: impl Future<Output = Response>) -> Response 
 }
 
 fn caller(server: &Server, headers: &HeaderMap, now: Instant) -> Result<Arc<Caller>, Failure> {
-    let caller = match &server.anybody {
+    let callers = server.callers.now();
+    let caller = match callers.anybody() {
         Some(anybody) => anybody,
-        None => by_token(server, headers)?,
+        None => by_token(server, &callers, headers)?,
     };
     caller.limit.take(now).map_err(|wait| {
         server.metrics.limited.fetch_add(1, Ordering::Relaxed);
@@ -108,9 +109,13 @@ fn caller(server: &Server, headers: &HeaderMap, now: Instant) -> Result<Arc<Call
     Ok(Arc::clone(caller))
 }
 
-fn by_token<'a>(server: &'a Server, headers: &HeaderMap) -> Result<&'a Arc<Caller>, Failure> {
+fn by_token<'a>(
+    server: &Server,
+    callers: &'a Callers,
+    headers: &HeaderMap,
+) -> Result<&'a Arc<Caller>, Failure> {
     let token = text(headers, header::AUTHORIZATION).and_then(bearer);
-    let caller = token.and_then(|token| server.callers.get(&tokens::digest(token)));
+    let caller = token.and_then(|token| callers.with_token(token));
     caller.ok_or_else(|| {
         server.metrics.unknown_tokens.fetch_add(1, Ordering::Relaxed);
         let message = match token {
@@ -134,13 +139,14 @@ fn text(headers: &HeaderMap, name: header::HeaderName) -> Option<&str> {
 
 /// The path as a label that lives as long as the program.
 fn route(path: &str) -> &'static str {
-    const ROUTES: [&str; 10] = [
+    const ROUTES: [&str; 11] = [
         "/v1/models",
         "/v1/models/{model}",
         "/v1/chat/completions",
         "/v1/embeddings",
         "/ask",
         "/explain",
+        "/search",
         "/source",
         "/feedback",
         "/metrics",

@@ -27,8 +27,9 @@ pub async fn ask(
     JsonBody(question): JsonBody<Question>,
 ) -> Result<Response, Failure> {
     let in_flight = InFlight::new(&server);
-    let begins = question.converse && server.conversations;
-    let history = if begins { History::Said(Vec::new()) } else { History::Unkept };
+    server.check_conversation(&question)?;
+    let is_kept = question.converse && server.conversations;
+    let history = History { is_kept, ..History::default() };
     let pieces = question::tell(&caller.database, question, history).await?;
     sse::response(pieces, Events, in_flight).await
 }
@@ -48,9 +49,12 @@ impl Frames for Events {
 
 /// The steps of an answer, as `rag_explain` has them.
 pub async fn explain(
+    State(server): State<Arc<Server>>,
     Extension(caller): Extension<Arc<Caller>>,
     JsonBody(question): JsonBody<Question>,
 ) -> Result<Json<Value>, Failure> {
+    // Its answer becomes a turn, too.
+    server.check_conversation(&question)?;
     let steps = question::explain(&mut caller.database.lease().await?, question).await?;
     Ok(Json(json!({"steps": steps})))
 }

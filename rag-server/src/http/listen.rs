@@ -12,6 +12,7 @@ use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
 use super::slow_reader::ReadInTime;
+use crate::config::LONGEST_READER;
 
 /// Most connections that are open at the same time; more wait to be accepted.
 const MOST_CONNECTIONS: u32 = 2048;
@@ -20,7 +21,7 @@ const HEAD: Duration = Duration::from_secs(10);
 /// Most bytes of the head of a request: all connections together do not take much memory before they say who they are.
 const LARGEST_HEAD: usize = 64 << 10;
 /// How long a client may leave unread what it has asked for.
-const UNREAD: Duration = Duration::from_secs(120);
+const UNREAD: Duration = Duration::from_secs(LONGEST_READER);
 /// How long nothing is accepted when the system has no room for another connection.
 const BREATH: Duration = Duration::from_millis(100);
 

@@ -1,11 +1,13 @@
 //! How do requests of HTTP reach the database?
 //!
 //! In: requests with a bearer token. Out: responses in the shapes of OpenAI's API, server-sent events, and the chat
-//! page. `admit.rs` says who it is and whether they may ask now. `chat.rs` reads what is asked, `tools.rs` which
-//! function is to be called, and `completion.rs` writes the response; the other modules have a path each.
+//! page. `callers.rs` knows who may ask, and `admit.rs` says who it is and whether they may now. `chat.rs` reads what is
+//! asked, `tools.rs` which function is to be called, and `completion.rs` writes the response; the other modules have a
+//! path each.
 
 mod admit;
 mod ask;
+mod callers;
 mod chat;
 mod completion;
 mod embeddings;
@@ -14,13 +16,13 @@ mod listen;
 mod models;
 mod page;
 mod request;
+mod search;
 mod slow_reader;
 mod tools;
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use axum::extract::State;
 use axum::http::{StatusCode, header};
@@ -28,33 +30,25 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use axum::{Router, middleware};
 use tokio::net::TcpListener;
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
+pub use self::callers::Caller;
+use self::callers::Register;
 use crate::config::Config;
-use crate::connector::Connector;
-use crate::database::{self, Database};
+use crate::database;
 use crate::failure::Failure;
 use crate::log;
 use crate::mcp;
 use crate::metrics::Metrics;
-use crate::rate::RateLimit;
-use crate::tokens::{self, TokenDigest};
+use crate::question::Question;
 
 /// How long answers may go on when the server is told to end.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// One who may ask: a role with its connections, and how often.
-pub struct Caller {
-    /// The connections of the role.
-    pub database: Arc<Database>,
-    limit: RateLimit,
-}
-
 /// What all requests share.
 pub struct Server {
-    callers: HashMap<TokenDigest, Arc<Caller>>,
-    /// Who everybody is where there are no tokens.
-    anybody: Option<Arc<Caller>>,
+    callers: Register,
     health: health::Health,
     /// Figures for Prometheus.
     pub metrics: Metrics,
@@ -65,39 +59,23 @@ pub struct Server {
 impl Server {
     /// Reads the tokens. The error is a sentence for standard error.
     pub fn new(config: &Config) -> Result<Self, String> {
-        let now = Instant::now();
-        let mut of_health = Vec::new();
-        let mut caller = |database: Connector, rate| {
-            of_health.push(Database::new(database.clone(), 1, config.timeout));
-            let database = Database::new(database, config.connections, config.timeout);
-            Arc::new(Caller { database, limit: RateLimit::new(rate, now) })
-        };
-        let accounts = config.tokens.as_deref().map(tokens::read).transpose()?.unwrap_or_default();
-        let callers: HashMap<_, _> = accounts
-            .into_iter()
-            .map(|(digest, account)| {
-                let database = config.database.for_role(account.role, account.password);
-                (digest, caller(database, account.rate.unwrap_or(config.rate)))
-            })
-            .collect();
-        let anybody = callers.is_empty().then(|| caller(config.database.clone(), config.rate));
         Ok(Self {
-            anybody,
-            callers,
-            health: health::Health::new(of_health),
+            callers: Register::new(config)?,
+            health: health::Health::default(),
             metrics: Metrics::default(),
             max_request: config.max_request,
             conversations: config.conversations,
         })
     }
 
-    fn all_callers(&self) -> impl Iterator<Item = &Arc<Caller>> {
-        self.callers.values().chain(&self.anybody)
-    }
-
-    fn all_databases(&self) -> Vec<Arc<Database>> {
-        let of_callers = self.all_callers().map(|caller| &caller.database);
-        of_callers.chain(self.health.databases()).cloned().collect()
+    /// Refuses a question that goes on with a conversation, where none is kept: its turn would be.
+    fn check_conversation(&self, question: &Question) -> Result<(), Failure> {
+        if self.conversations || !question.names_conversation() {
+            return Ok(());
+        }
+        let message = "this server keeps no conversations, and goes on with none";
+        let hint = "leave conversation out, and send what was said before as a history; the server was started with --no-conversations";
+        Err(Failure::request(message).param("conversation").hint(hint))
     }
 }
 
@@ -108,16 +86,35 @@ pub async fn serve(config: &Config, stop: CancellationToken) -> Result<(), Strin
         .await
         .map_err(|error| format!("cannot listen on {}: {error}", config.listen))?;
     let address = listener.local_addr().map_err(|error| error.to_string())?;
+    let told = signal(SignalKind::hangup())
+        .map_err(|error| format!("SIGHUP cannot be waited for: {error}"))?;
+    tokio::spawn(read_tokens_again(Arc::clone(&server), told));
     log::say(format_args!("listening on http://{address}"));
-    tokio::spawn(database::close_idle(server.all_databases()));
+    let asked = Arc::clone(&server);
+    tokio::spawn(database::close_idle(move || asked.callers.databases()));
     let router = router(&server, config);
     tokio::select! {
         () = listen::serve(listener, router, &stop) => {}
         () = async { stop.cancelled().await; tokio::time::sleep(GRACE).await } => {}
     }
     // Clients may have gone away just before, so there can be statements in either case.
-    database::end_all(server.all_databases()).await;
+    database::end_all(server.callers.databases()).await;
     Ok(())
+}
+
+/// Reads the tokens again each time that SIGHUP tells to.
+async fn read_tokens_again(server: Arc<Server>, mut told: Signal) {
+    while told.recv().await.is_some() {
+        match server.callers.read() {
+            Ok(_) if server.callers.now().anybody().is_some() => {
+                log::say("there is no token file to read again; --tokens names one");
+            }
+            Ok(count) => log::say(format_args!("tokens that hold from now on: {count}")),
+            Err(error) => {
+                log::say(format_args!("the tokens that were read before still hold: {error}"));
+            }
+        }
+    }
 }
 
 fn router(server: &Arc<Server>, config: &Config) -> Router {
@@ -128,6 +125,7 @@ fn router(server: &Arc<Server>, config: &Config) -> Router {
         .route("/v1/embeddings", post(embeddings::embed))
         .route("/ask", post(ask::ask))
         .route("/explain", post(ask::explain))
+        .route("/search", post(search::search))
         .route("/source", post(ask::source))
         .route("/feedback", post(ask::feedback))
         .route("/metrics", get(metrics))
@@ -161,7 +159,8 @@ async fn no_such_method() -> Failure {
 }
 
 async fn metrics(State(server): State<Arc<Server>>) -> Response {
-    let connections = server.all_callers().map(|caller| caller.database.connections());
+    let callers = server.callers.now();
+    let connections = callers.all().map(|caller| caller.database.connections());
     let sum = connections.fold((0, 0), |sum, next| (sum.0 + next.0, sum.1 + next.1));
     let kind = [(header::CONTENT_TYPE, "text/plain; version=0.0.4")];
     (kind, server.metrics.text(sum)).into_response()

@@ -1,10 +1,11 @@
-// What rag-server adds to a statement, and what many readers at once cost it: `node load.mjs [READERS]`, with what
-// database.mjs wants.
+// What rag-server adds to a statement, and what many readers at once cost it: `node load.mjs [READERS [SESSIONS]]`, with
+// what database.mjs wants, and a server that takes some more connections than SESSIONS.
 //
 // Statements and requests take turns, so that whatever else the machine does is the same for both. The pipeline has the
 // model without a reader, and the question is one that was asked before: the less the database does, the plainer is what
-// the server adds. The readers ask a language model that tells its answer slowly, in a hundred sessions; who finds none
-// free waits in line.
+// the server adds. The readers ask a language model that tells its answer slowly, in SESSIONS sessions, of which there are
+// a hundred if nothing else is said; who finds none free waits in line. The model says nothing before as many ask as can
+// be answered at once, so that all of these answers are under way together.
 
 import {spawn} from 'node:child_process';
 import {readFileSync} from 'node:fs';
@@ -14,7 +15,9 @@ import {createInterface} from 'node:readline';
 import {remove, serve, sql, writer} from './database.mjs';
 
 const READERS = Number(process.argv[2] || 1000);
-const SESSIONS = 100;
+const SESSIONS = Number(process.argv[3] || 100);
+// Seconds: a busy machine may take a while to begin a thousand sessions, and the first answers wait for the last.
+const PATIENCE = 600;
 const [WARM, ROUNDS] = [20, 300];
 const QUESTION = 'When does the bakery of Eve open?';
 const ANSWER = 'The bakery of Eve opens at six, and on Sundays at eight. [1] '.repeat(4);
@@ -23,7 +26,8 @@ const FAST = `
   CREATE TABLE opening (id integer PRIMARY KEY, body text NOT NULL);
   INSERT INTO opening SELECT id, body FROM notes;
   GRANT SELECT ON opening TO page_reader;
-  SELECT rag_create_pipeline('opening', 'body', model => 'all-minilm-l6-v2', refresh => 'sync');`;
+  SELECT rag_create_pipeline('opening', 'body', model => 'all-minilm-l6-v2', refresh => 'sync');
+  ALTER SERVER writer OPTIONS (SET timeout '${PATIENCE}');`;
 
 // A session of psql that times its statements.
 function session() {
@@ -106,9 +110,26 @@ function peak(pid) {
   return Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) / 1024;
 }
 
+// What waits until so many have come: `arrive` is one of them, and `all` is kept when they are there.
+function gathering(number) {
+  let come = 0, open;
+  const all = new Promise(resolve => { open = resolve; });
+  return {
+    all,
+    arrive() {
+      come += 1;
+      if (come === number) open();
+      return all;
+    },
+  };
+}
+
 async function crowd(server) {
   const idle = peak(server.pid);
-  writer.always({text: ANSWER, pause: 20});
+  const together = Math.min(READERS, SESSIONS);
+  const {all, arrive} = gathering(together);
+  writer.always({text: ANSWER, pause: 20, when: arrive});
+  const counted = all.then(() => sql("SELECT count(*) FROM pg_stat_activity WHERE usename = 'page_reader' AND state = 'active'"));
   const agent = new http.Agent({maxSockets: Infinity});
   const began = performance.now();
   const ask = (_, number) => post(server.address, agent, '/ask', {question: `${QUESTION} ${number}`, pipeline: 'notes'});
@@ -116,6 +137,7 @@ async function crowd(server) {
   const answers = await Promise.all(readers);
   const whole = answers.filter(({status, text}) => status === 200 && text.includes('event: details'));
   const seconds = (performance.now() - began) / 1000;
+  if (whole.length === READERS) console.log(`${await counted} sessions answered at the same time`);
   console.log(`${READERS} readers at once, ${SESSIONS} sessions: ${whole.length} answers in ${seconds.toFixed(1)} s, `
     + `at most ${peak(server.pid).toFixed(0)} MB in memory (${idle.toFixed(0)} MB before)`);
   if (whole.length !== READERS) {
@@ -125,7 +147,7 @@ async function crowd(server) {
 }
 
 sql(FAST);
-const server = await serve('--connections', String(SESSIONS), '--no-conversations', '--setting', 'rag.trace=off');
+const server = await serve('--connections', String(SESSIONS), '--timeout', String(PATIENCE), '--no-conversations', '--setting', 'rag.trace=off');
 try {
   await compare(server);
   await crowd(server);

@@ -39,14 +39,14 @@ export async function writer() {
     const asked = await body(request).catch(() => null);
     const reply = script.shift() || otherwise;
     if (!asked || !reply) return response.writeHead(500).end('{"error": {"message": "the script is over"}}');
-    await reply.when;
+    await (typeof reply.when === 'function' ? reply.when() : reply.when);
     return asked.stream ? told(response, reply) : whole(response, reply);
   });
   await new Promise(resolve => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${server.address().port}/v1`,
-    // What is said from now on. A reply has a `text`, may come `when` a promise is kept, and `pause` between words, in
-    // milliseconds.
+    // What is said from now on. A reply has a `text`, may come `when` a promise is kept, or one that a function makes for
+    // each question, and `pause` between words, in milliseconds.
     play(...replies) { script = replies; },
     // What is said where the script is over.
     always(reply) { otherwise = reply; },

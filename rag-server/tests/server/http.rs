@@ -141,13 +141,43 @@ fn a_chat_is_answered_at_once_and_in_pieces_alike() {
     assert_eq!(chunks.last().unwrap()["citations"][0]["source_key"], "2");
 }
 
+/// What was looked up for an answer that has a trace.
+fn looked_up(completion: &Value) -> String {
+    let trace = completion["rag"]["trace_id"].as_str().expect("a trace");
+    text(&format!("SELECT question FROM rag.trace_log WHERE id = '{trace}'"))
+}
+
 #[test]
-fn the_history_of_a_chat_is_its_conversation() {
+fn a_chat_is_understood_by_its_history_and_nothing_is_kept() {
+    let Some(server) = Server::start(&["--setting", "rag.trace=full"]) else { return };
+    let begun = server.post("/v1/chat/completions", &chat(QUESTION)).json();
+    let mut next = chat("And how are they paid?");
+    let turns =
+        [json!({"role": "user", "content": QUESTION}), begun["choices"][0]["message"].clone()];
+    next["messages"].as_array_mut().unwrap().splice(0..0, turns);
+    let whole = server.post("/v1/chat/completions", &next).json();
+    assert_eq!(looked_up(&whole), "invoices sent And how are they paid?");
+    next["stream"] = json!(true);
+    let events = server.post("/v1/chat/completions", &next).events();
+    let last: Value = serde_json::from_str(&events[events.len() - 2].1).unwrap();
+    assert_eq!(looked_up(&last), "invoices sent And how are they paid?");
+    for completion in [&begun, &whole, &last] {
+        assert_eq!(completion["rag"]["conversation"], Value::Null);
+    }
+    let kept = format!("SELECT count(*) FROM rag.conversation WHERE title = '{QUESTION}'");
+    assert_eq!(number(&kept), 0);
+}
+
+#[test]
+fn a_chat_that_is_to_be_stored_is_a_conversation() {
     let Some(server) = Server::start(&[]) else { return };
     let first = "How do I reset a password?";
-    let begun = server.post("/v1/chat/completions", &chat(first)).json();
+    let mut begin = chat(first);
+    begin["store"] = json!(true);
+    let begun = server.post("/v1/chat/completions", &begin).json();
     let conversation = begun["rag"]["conversation"].as_str().expect("a conversation begins");
     let mut next = chat("And how are they paid?");
+    next["store"] = json!(true);
     let turns = [json!({"role": "user", "content": first}), begun["choices"][0]["message"].clone()];
     next["messages"].as_array_mut().unwrap().splice(0..0, turns);
     let went_on = server.post("/v1/chat/completions", &next).json();
@@ -166,6 +196,52 @@ fn the_history_of_a_chat_is_its_conversation() {
     next["messages"].as_array_mut().unwrap().extend(more);
     let followed = server.post("/v1/chat/completions", &next).json();
     assert_eq!(followed["rag"]["conversation"], other_conversation);
+}
+
+#[test]
+fn nothing_is_stored_where_none_may_or_can_be_kept() {
+    for options in [&["--no-conversations"][..], &["--setting", "default_transaction_read_only=on"]]
+    {
+        let Some(server) = Server::start(options) else { return };
+        let mut asked = chat("And how are they paid?");
+        asked["store"] = json!(true);
+        let turns = [
+            json!({"role": "user", "content": QUESTION}),
+            json!({"role": "assistant", "content": "On the first day of each month."}),
+        ];
+        asked["messages"].as_array_mut().unwrap().splice(0..0, turns);
+        let answered = server.post("/v1/chat/completions", &asked);
+        let completion = answered.json();
+        let rag = &completion["rag"];
+        assert_eq!(rag["supported"], true, "{options:?}: {answered:?}");
+        assert_eq!(rag["conversation"], Value::Null, "{options:?}");
+    }
+}
+
+#[test]
+fn no_conversation_is_gone_on_with_where_none_may_be_kept() {
+    let Some(server) = Server::start(&["--no-conversations"]) else { return };
+    let conversation = "00000000-0000-4000-8000-000000000000";
+    let ask = json!({"question": QUESTION, "pipeline": "docs", "conversation": conversation});
+    let in_options = json!({"question": QUESTION, "pipeline": "docs",
+        "options": {"answer": {"conversation": conversation}}});
+    let mut chat = chat(QUESTION);
+    chat["conversation"] = json!(conversation);
+    for (path, body) in
+        [("/ask", &ask), ("/ask", &in_options), ("/explain", &ask), ("/v1/chat/completions", &chat)]
+    {
+        let refused = server.post(path, body);
+        assert_eq!(refused.status, 400, "{refused:?}");
+        let error = &refused.json()["error"];
+        assert_eq!(error["param"], "conversation");
+        assert!(error["message"].as_str().unwrap().contains("keeps no conversations"), "{error}");
+    }
+    drop(server);
+    // Elsewhere it is the database that refuses it, since it does not know it.
+    let Some(other) = Server::start(&[]) else { return };
+    let unknown = other.post("/ask", &ask);
+    assert!((400..500).contains(&unknown.status), "{unknown:?}");
+    assert!(!unknown.body.contains("keeps no conversations"), "{unknown:?}");
 }
 
 #[test]

@@ -1,13 +1,13 @@
 //! What becomes of answers when somebody goes away.
 
 use std::io::Read;
-use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::support::{self, READER, Server, number, reader_url, request, send};
+use super::breaks::{begin, language_model};
+use crate::support::{self, ASKER, READER, Server, number, reader_url, request, send, signal};
 
 const RUNNING: &str = "SELECT count(*) FROM pg_stat_activity
     WHERE datname = current_database() AND application_name = 'rag-server' AND wait_event = 'PgSleep'";
@@ -17,7 +17,7 @@ const RUNNING: &str = "SELECT count(*) FROM pg_stat_activity
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Waits until something holds.
-fn wait_for(what: &str, mut holds: impl FnMut() -> bool) {
+pub fn wait_for(what: &str, mut holds: impl FnMut() -> bool) {
     let began = Instant::now();
     while !holds() {
         assert!(began.elapsed() < PATIENCE, "it never comes: {what}");
@@ -26,7 +26,7 @@ fn wait_for(what: &str, mut holds: impl FnMut() -> bool) {
 }
 
 /// Waits until the database says a number.
-fn until(sql: &str, expected: i64) {
+pub fn until(sql: &str, expected: i64) {
     wait_for(&format!("{expected} of {sql}"), || number(sql) == expected);
 }
 
@@ -98,8 +98,7 @@ fn a_ragd_that_is_killed_is_no_error() {
     let Some(server) = Server::start_alone(&[]) else { return };
     for question in ["When are invoices sent?", "How are invoices paid?"] {
         let killed = number("SELECT pid::bigint FROM rag.daemon_status()");
-        let kill = ["-c", "kill -s KILL \"$0\"", &killed.to_string()];
-        assert!(Command::new("sh").args(kill).status().unwrap().success());
+        signal("KILL", killed);
         let answer = server.post("/ask", &json!({"question": question, "pipeline": "docs"}));
         assert_eq!(answer.status, 200, "{answer:?}");
         assert_eq!(answer.events().last().unwrap().0, "details", "{answer:?}");
@@ -239,4 +238,83 @@ fn figures_for_prometheus_count_what_was_asked() {
     ] {
         assert!(figures.lines().any(|have| have == line), "{line}\n{figures}");
     }
+}
+
+#[test]
+fn tokens_are_read_again_when_the_server_is_told_to() {
+    let Some(server) = Server::start(&[]) else { return };
+    let status = |token: &str| request(&server.address, Some(token), "/v1/models", None).status;
+    let (first, second) = ("first-token-0123456789", "second-token-0123456789");
+    let entry = |token| json!({"token": token, "role": "rag_server_reader"});
+    server.change_tokens(&json!([entry(READER), entry(first)]).to_string());
+    wait_for("a new token", || status(first) == 200);
+    assert_eq!((status(READER), status(support::STRANGER)), (200, 401));
+    // Who asks now has the role of the file.
+    let models = request(&server.address, Some(first), "/v1/models", None).json();
+    assert_eq!(models["data"][0]["id"], "docs");
+
+    server.change_tokens("[{");
+    wait_for("a word about the file", || {
+        server.heard().contains("the tokens that were read before still hold")
+    });
+    assert!(server.heard().contains("tokens.json: not an array of tokens"), "{}", server.heard());
+    assert_eq!((status(first), status(second)), (200, 401));
+
+    server.change_tokens(&json!([entry(second)]).to_string());
+    wait_for("the next token", || status(second) == 200);
+    assert_eq!((status(first), status(READER)), (401, 401));
+    assert!(!server.heard().contains("token-0123456789"), "{}", server.heard());
+    assert_eq!(request(&server.address, None, "/healthz", None).status, 200);
+}
+
+#[test]
+fn a_request_outlives_its_token_and_the_connection_it_had_closes_after_it() {
+    const SESSIONS: &str = "SELECT count(*) FROM pg_stat_activity
+        WHERE datname = current_database() AND application_name = 'rag-server' AND usename = 'rag_server_asker'";
+    let _alone = support::alone();
+    let Some(server) = Server::start_alone(&[]) else { return };
+    let words = [
+        (Duration::ZERO, "Invoices are sent "),
+        (Duration::from_secs(2), "on the first day of each month [1]."),
+    ];
+    let _provider = language_model("writer_of_a_removed_token", words);
+    let asked = json!({"question": "When are invoices sent?", "pipeline": "docs", "llm": "writer_of_a_removed_token"});
+    let mut client = begin(&server, "/ask", &asked);
+    let kept = json!([{"token": READER, "role": "rag_server_reader"}]);
+    server.change_tokens(&kept.to_string());
+    wait_for("a token that is refused", || {
+        request(&server.address, Some(ASKER), "/v1/models", None).status == 401
+    });
+    assert_eq!(server.get("/v1/models").status, 200);
+    let mut told = String::new();
+    client.read_to_string(&mut told).unwrap();
+    assert!(told.contains("event: details"), "{told}");
+    until(SESSIONS, 0);
+}
+
+#[test]
+fn a_statement_ends_with_the_server_though_its_token_is_gone() {
+    let _alone = support::alone();
+    let Some(server) = Server::start_alone(&[]) else { return };
+    let slow = json!({"question": "Who is slow?", "pipeline": "slow"}).to_string();
+    let client = send(&server.address, Some(READER), "/ask", Some(&slow));
+    until_running(1);
+    server.change_tokens(&json!([{"token": ASKER, "role": "rag_server_asker"}]).to_string());
+    wait_for("a token that is refused", || server.get("/v1/models").status == 401);
+    assert_eq!(number(RUNNING), 1, "a request that has begun goes on");
+    // Nobody but the task that cancels it has the connection then.
+    drop(client);
+    assert!(server.terminate());
+    until_running(0);
+}
+
+#[test]
+fn without_a_file_of_tokens_there_is_none_to_read_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let url = format!("host={} dbname=nothing user=nobody", folder.path().display());
+    let server = Server::of(&url, false, &[]);
+    server.hang_up();
+    wait_for("a word about it", || server.heard().contains("there is no token file to read again"));
+    assert_eq!(request(&server.address, None, "/", None).status, 200);
+    assert!(server.terminate());
 }

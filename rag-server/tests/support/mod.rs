@@ -1,5 +1,7 @@
-//! A database with two roles, servers in front of it, and a small client.
+//! A database with a few roles, servers in front of it, and a small client.
 
+#[path = "../../../tests/support/http_server.rs"]
+pub mod http_server;
 pub mod relay;
 
 use std::io::{BufRead, BufReader, Lines, Read, Write};
@@ -7,7 +9,7 @@ use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Child, ChildStderr, Command, Stdio};
-use std::sync::{OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -16,6 +18,8 @@ use tokio_postgres::{Client, Config, NoTls};
 
 /// The token of the role that may read.
 pub const READER: &str = "reader-token-0123456789";
+/// The token of a role that may read and has a language model write, without a budget.
+pub const ASKER: &str = "asker-token-0123456789";
 /// The token of the role that may read nothing.
 pub const STRANGER: &str = "stranger-token-0123456789";
 /// What the databases of all runs are called, before the process id of each.
@@ -33,7 +37,7 @@ const SETUP: &str = "
         (3, 'The safe opens with the number 4711.', 'en', true);
     ALTER TABLE docs ENABLE ROW LEVEL SECURITY;
     CREATE POLICY public ON docs FOR SELECT USING (NOT secret);
-    GRANT SELECT ON docs TO rag_server_reader;
+    GRANT SELECT ON docs TO rag_server_reader, rag_server_asker;
     SELECT rag_create_pipeline('docs', 'body', metadata => ARRAY['lang'], refresh => 'sync');
     CREATE TABLE slow (id integer PRIMARY KEY, body text NOT NULL);
     INSERT INTO slow VALUES (1, 'Snails are slow.');
@@ -142,7 +146,7 @@ pub fn database() -> Option<&'static str> {
         let url = url()?;
         block_on(async {
             let admin = connect(&url, None).await;
-            for role in ["rag_server_reader", "rag_server_stranger"] {
+            for role in ["rag_server_reader", "rag_server_asker", "rag_server_stranger"] {
                 let create = format!(
                     "DO $$ BEGIN CREATE ROLE {role} LOGIN; EXCEPTION WHEN duplicate_object OR unique_violation THEN NULL; END $$"
                 );
@@ -165,6 +169,12 @@ pub fn number(sql: &str) -> i64 {
     block_on(async { connect(url, Some(&name())).await.query_one(sql, &[]).await.unwrap().get(0) })
 }
 
+/// Runs statements in the database, as the superuser.
+pub fn execute(sql: &str) {
+    let url = database().unwrap();
+    block_on(async { connect(url, Some(&name())).await.batch_execute(sql).await.unwrap() });
+}
+
 /// One text from the database, as the superuser.
 pub fn text(sql: &str) -> String {
     let url = database().unwrap();
@@ -183,14 +193,30 @@ pub fn reader_url() -> Option<String> {
     Some(format!("host={host} port={port} dbname={} user=rag_server_reader", name()))
 }
 
+/// The unix socket of the database, and what the database of the tests is called; nothing where it is reached in
+/// another way.
+pub fn socket() -> Option<(PathBuf, String)> {
+    let config: Config = reader_url()?.parse().unwrap();
+    let tokio_postgres::config::Host::Unix(folder) = &config.get_hosts()[0] else { return None };
+    Some((folder.join(format!(".s.PGSQL.{}", config.get_ports()[0])), name()))
+}
+
+/// Sends a signal, such as `TERM`.
+pub fn signal(name: &str, process: i64) {
+    // The program kill is not on every machine; the shell always has its own.
+    let kill = ["-c", "kill -s \"$0\" \"$1\"", name, &process.to_string()];
+    assert!(Command::new("sh").args(kill).status().unwrap().success());
+}
+
 /// A server that ends with the test.
 pub struct Server {
     child: Child,
     /// Where it listens.
     pub address: String,
     /// Reads what it says from then on, until it ends.
-    saying: Option<JoinHandle<String>>,
-    _folder: tempfile::TempDir,
+    saying: Option<JoinHandle<()>>,
+    heard: Arc<Mutex<String>>,
+    folder: tempfile::TempDir,
     _among_others: Option<RwLockReadGuard<'static, ()>>,
 }
 
@@ -212,9 +238,12 @@ impl Server {
     pub fn of(url: &str, with_tokens: bool, arguments: &[&str]) -> Self {
         let (mut server, lines) = Self::begin(url, with_tokens, arguments);
         // What else it says is shown with the output of the test.
+        let heard = Arc::clone(&server.heard);
         server.saying = Some(std::thread::spawn(move || {
-            let shown = lines.map_while(Result::ok).inspect(|line| eprintln!("{line}"));
-            shown.collect::<Vec<_>>().join("\n")
+            for line in lines.map_while(Result::ok) {
+                eprintln!("{line}");
+                heard.lock().unwrap().push_str(&format!("{line}\n"));
+            }
         }));
         server
     }
@@ -235,6 +264,8 @@ impl Server {
         if with_tokens {
             command.arg("--tokens").arg(tokens(&folder));
         }
+        // Else the memory that it takes would depend on the number of processors, for each of which malloc has arenas.
+        command.env("MALLOC_ARENA_MAX", "2");
         let mut child = command.stderr(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
         let address = lines
@@ -242,7 +273,8 @@ impl Server {
                 line.unwrap().split_once("http://").map(|(_, address)| address.to_owned())
             })
             .expect("a server says where it listens");
-        (Self { child, address, saying: None, _folder: folder, _among_others: None }, lines)
+        let heard = Arc::default();
+        (Self { child, address, saying: None, heard, folder, _among_others: None }, lines)
     }
 
     /// Asks as the role that may read.
@@ -264,20 +296,36 @@ impl Server {
     pub fn said(mut self) -> String {
         let _ = self.child.kill();
         let saying = self.saying.take().expect("nobody else takes it");
-        saying.join().expect("a thread that reads lines")
+        saying.join().expect("a thread that reads lines");
+        self.heard()
+    }
+
+    /// What it has said on standard error so far.
+    pub fn heard(&self) -> String {
+        self.heard.lock().unwrap().clone()
+    }
+
+    /// Writes another file of tokens, and tells the server to read it.
+    pub fn change_tokens(&self, text: &str) {
+        write_tokens(&self.folder, text);
+        self.hang_up();
+    }
+
+    /// Tells the server to read its tokens again.
+    pub fn hang_up(&self) {
+        signal("HUP", self.child.id().into());
+    }
+
+    /// The most memory that it has had, in megabytes.
+    pub fn most_memory(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let most = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+        most.trim().trim_end_matches(" kB").parse::<u64>().unwrap() / 1024
     }
 
     /// Tells the server to end, and returns whether it did so well.
     pub fn terminate(mut self) -> bool {
-        let pid = self.child.id().to_string();
-        // The program kill is not on every machine; the shell always has its own.
-        assert!(
-            Command::new("sh")
-                .args(["-c", "kill -s TERM \"$0\"", &pid])
-                .status()
-                .unwrap()
-                .success()
-        );
+        signal("TERM", self.child.id().into());
         self.child.wait().unwrap().success()
     }
 }
@@ -290,10 +338,15 @@ impl Drop for Server {
 }
 
 fn tokens(folder: &tempfile::TempDir) -> PathBuf {
-    let path = folder.path().join("tokens.json");
     let text = format!(
-        r#"[{{"token": "{READER}", "role": "rag_server_reader"}}, {{"token": "{STRANGER}", "role": "rag_server_stranger"}}]"#
+        r#"[{{"token": "{READER}", "role": "rag_server_reader"}}, {{"token": "{ASKER}", "role": "rag_server_asker"}},
+            {{"token": "{STRANGER}", "role": "rag_server_stranger"}}]"#
     );
+    write_tokens(folder, &text)
+}
+
+fn write_tokens(folder: &tempfile::TempDir, text: &str) -> PathBuf {
+    let path = folder.path().join("tokens.json");
     std::fs::write(&path, text).unwrap();
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o600)).unwrap();
     path

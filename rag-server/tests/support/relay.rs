@@ -14,6 +14,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, copy_bidirectional};
 use tokio::net::{TcpListener, TcpStream, UnixStream};
+use tokio::sync::Notify;
 use tokio_rustls::TlsAcceptor;
 
 /// What a client sends first that wants to speak TLS.
@@ -158,6 +159,10 @@ pub struct Relay {
 struct Counts {
     plain: AtomicUsize,
     encrypted: AtomicUsize,
+    /// Wakes the connections that are to be closed.
+    cut: Notify,
+    /// Of how many more clients that want to speak TLS the connection is closed without an answer.
+    unanswered: AtomicUsize,
 }
 
 impl Relay {
@@ -175,8 +180,14 @@ impl Relay {
             let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
             sender.send(listener.local_addr().unwrap().port()).unwrap();
             while let Ok((stream, _)) = listener.accept().await {
-                // An error is a client that went away, or was refused.
-                tokio::spawn(take(stream, taking.clone(), Arc::clone(&counting)));
+                let (taking, counts) = (taking.clone(), Arc::clone(&counting));
+                tokio::spawn(async move {
+                    tokio::select! {
+                        () = counts.cut.notified() => {}
+                        // An error is a client that went away, or was refused.
+                        _ = take(stream, taking, Arc::clone(&counts)) => {}
+                    }
+                });
             }
         });
         Self { port: port.recv().unwrap(), counts, _runtime: runtime }
@@ -184,8 +195,24 @@ impl Relay {
 
     /// How many connections came through without TLS, and with it.
     pub fn counts(&self) -> (usize, usize) {
-        let Counts { plain, encrypted } = &*self.counts;
+        let Counts { plain, encrypted, .. } = &*self.counts;
         (plain.load(Ordering::SeqCst), encrypted.load(Ordering::SeqCst))
+    }
+
+    /// Closes the connections to the database that are open now, without a word to either side.
+    pub fn cut(&self) {
+        self.counts.cut.notify_waiters();
+    }
+
+    /// Does so, and lets the next `clients` that want to speak TLS try in vain.
+    pub fn cut_and_leave_unanswered(&self, clients: usize) {
+        self.counts.unanswered.store(clients, Ordering::SeqCst);
+        self.cut();
+    }
+
+    /// How many of these have not come yet.
+    pub fn unanswered(&self) -> usize {
+        self.counts.unanswered.load(Ordering::SeqCst)
     }
 }
 
@@ -193,6 +220,10 @@ async fn take(mut stream: TcpStream, taking: Taking, counts: Arc<Counts>) -> std
     let mut head = [0; 8];
     stream.read_exact(&mut head).await?;
     if head == SSL_REQUEST {
+        let left = |count: usize| count.checked_sub(1);
+        if counts.unanswered.fetch_update(Ordering::SeqCst, Ordering::SeqCst, left).is_ok() {
+            return Ok(());
+        }
         let Some(tls) = taking.tls.clone() else {
             stream.write_all(b"N").await?;
             stream.read_exact(&mut head).await?;
