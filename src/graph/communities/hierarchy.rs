@@ -2,8 +2,8 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use super::ensemble::{ensemble, searches_for};
-use super::leiden::{LeidenSettings, leiden};
+use super::ensemble::{ensemble, searches_for, updated};
+use super::leiden::LeidenSettings;
 use super::network::WeightedNetwork;
 
 /// Most levels; what is then still larger than it should be stays.
@@ -35,9 +35,10 @@ pub struct NodeCommunity {
 /// `max_size` nodes is divided again by what lies within it alone, as long as that has more than one part.
 ///
 /// `known` is, by level, the community that each node was in before, if there was one: one search begins there. So what
-/// has not changed stays as it is. Where less than half of the nodes were in one, there are as many searches as [`searches_for`]
-/// says of the whole network, of its parts as well, so that all parts of a level take no longer than the whole. `interrupt`
-/// is called from time to time and may unwind.
+/// has not changed stays as it is, unless searches from single nodes come to more than 1 % more of the modularity, as
+/// [`updated`] says. Where less than half of the nodes were in one, there are only these. They are as many as
+/// [`searches_for`] says of the whole network, of its parts as well, so that all parts of a level take no longer than the
+/// whole. `interrupt` is called from time to time and may unwind.
 #[must_use]
 pub fn hierarchy(
     network: &WeightedNetwork,
@@ -75,7 +76,7 @@ pub fn hierarchy(
     found
 }
 
-/// The community of each node: what one search comes to from `start`, and without that the best of so many searches.
+/// The community of each node: the best of so many searches, or what one comes to from `start` where that is about as good.
 fn searched(
     network: &WeightedNetwork,
     start: Option<&[u32]>,
@@ -84,7 +85,7 @@ fn searched(
     interrupt: &mut dyn FnMut(),
 ) -> Vec<u32> {
     match start {
-        Some(start) => leiden(network, start, settings, interrupt),
+        Some(start) => updated(network, start, searches, settings, interrupt),
         None => ensemble(network, searches, settings, interrupt),
     }
 }

@@ -5,3 +5,4 @@ mod joined;
 mod kept;
 mod networks;
 mod twins;
+mod updates;

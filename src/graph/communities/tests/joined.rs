@@ -111,14 +111,30 @@ fn a_large_network_is_searched_once_and_so_are_its_parts() {
     assert_eq!(at_level(&found, 1, 1000), one);
 }
 
+/// What is found at level 0 where the communities of each node are known.
+fn from_known(network: &WeightedNetwork, known: &[u32]) -> Vec<u32> {
+    let known: Vec<Option<i64>> = known.iter().map(|own| Some(i64::from(*own))).collect();
+    at_level(&divided(network, &[known], 1000), 0, network.len())
+}
+
 #[test]
-fn one_search_goes_on_from_what_is_known() {
+fn one_search_goes_on_from_what_is_known_and_about_as_good() {
     let (network, _) = planted(1000, MIXED.0, MIXED.1);
-    let before = once(&network, 1);
-    let known: Vec<Option<i64>> = before.iter().map(|own| Some(i64::from(*own))).collect();
-    let own = at_level(&divided(&network, &[known], 1000), 0, 1000);
+    let (before, fresh) = (several(&network, 6, 2), several(&network, 6, 1));
+    let near = quality(&network, &before) / quality(&network, &fresh);
+    assert!(near > 0.99, "{near}");
+    let own = from_known(&network, &before);
     assert_eq!(own, leiden(&network, &before, settings(1), &mut || {}));
-    assert_ne!(own, several(&network, 6, 1));
+    assert_ne!(own, fresh);
+}
+
+#[test]
+fn searches_begin_anew_where_what_is_known_leads_to_much_less() {
+    let (network, _) = planted(1000, MIXED.0, MIXED.1);
+    let (before, fresh) = (once(&network, 1), several(&network, 6, 1));
+    let gone_on = leiden(&network, &before, settings(1), &mut || {});
+    assert!(quality(&network, &gone_on) < 0.99 * quality(&network, &fresh));
+    assert_eq!(from_known(&network, &before), fresh);
 }
 
 proptest! {
