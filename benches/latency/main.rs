@@ -21,9 +21,10 @@
 //! `--chunks` has all of them embedded.
 //!
 //! Then a hundred questions are looked up by `rag_retrieve_batch` and one by one, none of which the server has seen. With
-//! `--graph` the pipeline gets a graph at last, and questions are asked without a walk over it and with one; with `--only-graph`
-//! nothing else is asked. Short passages name few entities: with `--dense 5` each chunk is taken to name what five of them
-//! name.
+//! `--graph` the pipeline gets a graph at last, and questions are asked without a walk over it, and with one from 5 and from 20
+//! chunks; then `rag_graph` looks for paths of one to four hops, with and without predicates. With `--only-graph` nothing else is
+//! asked. Short passages name few entities, so all this is done twice: with what each chunk names, and as if it named what five
+//! of them name. `--dense 5` does only the latter.
 //!
 //! The server runs in a temporary folder (`TMPDIR`) with the PostgreSQL that `PG_RAG_PG_CONFIG` names.
 //! The sets are those of `$PG_RAG_DATA` (default `../shared/data`).
@@ -48,6 +49,7 @@ mod sets;
 
 mod batch;
 mod by_hand;
+mod paths;
 mod settings;
 mod tables;
 mod texts;

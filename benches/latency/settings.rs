@@ -13,7 +13,7 @@ pub const SHARDS: usize = 4;
 /// --questions N  how many are asked, 300
 /// --graph        what a walk over a graph adds, at last
 /// --only-graph   and nothing else
-/// --dense N      each chunk of the graph names what so many passages name, 1, as a longer one would
+/// --dense N      each chunk of the graph names what so many passages name, as a longer one would; both 1 and 5
 /// --shards N     how many shards there are, 4
 /// ```
 pub struct Settings {
@@ -21,7 +21,8 @@ pub struct Settings {
     pub embedded: usize,
     pub questions: usize,
     pub graph: GraphPart,
-    pub dense: usize,
+    /// `None`: once as they are, and once as if they were longer.
+    pub dense: Option<usize>,
     pub shards: usize,
 }
 
@@ -41,7 +42,7 @@ impl Settings {
             embedded: 20_000,
             questions: 300,
             graph: GraphPart::Off,
-            dense: 1,
+            dense: None,
             shards: SHARDS,
         };
         let mut parser = lexopt::Parser::from_env();
@@ -53,7 +54,7 @@ impl Settings {
                 Long("embedded") => settings.embedded = parser.value()?.parse()?,
                 Long("graph") => settings.graph = GraphPart::Last,
                 Long("only-graph") => settings.graph = GraphPart::Alone,
-                Long("dense") => settings.dense = parser.value()?.parse()?,
+                Long("dense") => settings.dense = Some(parser.value()?.parse()?),
                 Long("shards") => settings.shards = parser.value()?.parse()?,
                 Long("questions") => settings.questions = parser.value()?.parse()?,
                 other => return Err(other.unexpected()),

@@ -1,212 +1,217 @@
-//! Questions for the whole of a chapter: how much of it is read with summaries of trees and without, at equal tokens.
+//! Questions for the whole: how much of it is read with summaries of trees, with communities and with what a graph has around the
+//! question, beside chunks alone and at equal tokens.
 //!
-//! The set is made of the manual of PostgreSQL by section: the sections whose keys begin alike are a chapter, and each
-//! chapter is a row. Of each three questions are asked: for an overview of what its title says, for its main points and for a
-//! summary. What an answer is to cover are the sections of the chapter to which the index of the manual points, which its authors judged worth
-//! finding. One is covered where something of it is read: a chunk, or a sentence that a summary quotes.
-//!
-//! How summaries are chosen was tuned on every second chapter, and is judged on the others.
+//! [`chapters`] asks for one long document, and [`articles`] for what several short ones say. What an answer is to cover is
+//! covered where something of it is read: a chunk, or a sentence that a summary or a digest quotes.
 
-use std::collections::{BTreeMap, HashSet};
-use std::ops::{Range, RangeInclusive};
+mod articles;
+mod chapters;
+mod ways;
+
+use std::collections::HashSet;
+use std::ops::Range;
 use std::path::Path;
 use std::time::Instant;
 
+use pg_rag::eval::significance::p_value;
 use postgres::Client;
-use serde_json::{Value, json};
 
 use crate::cluster::Cluster;
-use crate::report::{Report, Table};
-use crate::sets::Set;
+use crate::report::{Report, Table, whole};
 use crate::{Result, fresh};
+use ways::{PlaceRead, WAYS, Way};
 
-/// Sections of a chapter that is asked about: fewer are no chapter, more are a book of reference.
-const SECTIONS: RangeInclusive<usize> = 5..=45;
-
-/// Fewest sections of it that are to be covered.
-const FEWEST_JUDGED: usize = 3;
-
-/// What is asked of a chapter, with X in the place of its title.
+/// What is asked, with X in the place of a title.
 const QUESTIONS: [&str; 3] =
     ["Give an overview of X.", "What are the main points of X?", "Summarize X."];
 
-/// Tokens that are read for a question.
-const BUDGETS: [i32; 3] = [250, 500, 1000];
+/// Tosses of the paired randomization test, and their seed.
+const TOSSES: u32 = 9_999;
+const SEED: u64 = 1;
 
-/// A row of the table.
-struct Chapter {
-    key: String,
-    title: String,
-    body: String,
-    /// The characters of the sections that are to be covered.
-    judged: Vec<Range<i64>>,
+/// Rows, and questions for the whole of some of them.
+pub struct ThemeSet {
+    title: &'static str,
+    /// Keys and texts.
+    rows: Vec<(String, String)>,
+    /// The pipeline's option `tree`.
+    tree: &'static str,
+    /// What is asked for, in parts that are judged apart.
+    parts: Vec<(&'static str, Vec<Theme>)>,
+    /// Tokens that are read for a question.
+    budgets: &'static [i32],
 }
 
-/// What is compared; the first is what the others are compared with.
-const WAYS: [(&str, &str); 3] = [
-    ("chunks alone", r#"{"tree": "off"}"#),
-    ("with summaries", r#"{"tree": "on"}"#),
-    ("tree_beam 2", r#"{"tree": "on", "tree_beam": 2}"#),
-];
-
-/// What was read for the questions of some chapters in one way, a number each.
-struct Reading {
-    /// The share of the chapter's judged sections that is covered.
-    covered: Vec<f64>,
-    /// The share of what was read that is of the chapter.
-    own: Vec<f64>,
+/// Something that is asked for as a whole.
+pub struct Theme {
+    questions: Vec<String>,
+    /// What is to be covered: the key of a row, and the characters there.
+    judged: Vec<(String, Range<i64>)>,
 }
 
-/// Makes the set and prints what is covered of it.
-pub fn measure(cluster: &Cluster, folder: &Path, report: &mut Report) -> Result<()> {
-    let set = Set::read(folder, "pgdocs14", None)?;
-    let chapters = chapters(&set);
-    let mut client = fresh(cluster)?;
-    fill(&mut client, &chapters, report)?;
-    let asked: Vec<&Chapter> =
-        chapters.iter().filter(|it| it.judged.len() >= FEWEST_JUDGED).collect();
-    let judged: usize = asked.iter().map(|it| it.judged.len()).sum();
-    report.note(&format!("{} chapters, {judged} sections that are to be covered", asked.len()));
-    let [alone, with, beam] = WAYS.map(|(name, _)| name);
-    let mut covered = Table::new(["questions", "tokens read", alone, with, beam]);
-    let mut own = Table::new(["questions", "tokens read", alone, with, beam]);
-    for (half, first) in [("tuned", 0), ("kept", 1)] {
-        let chapters: Vec<&Chapter> = asked.iter().copied().skip(first).step_by(2).collect();
-        let questions = format!("{half}, {}", chapters.len() * QUESTIONS.len());
-        for tokens in BUDGETS {
-            let [first, second, third] = readings(&mut client, &chapters, tokens)?;
-            let row = |cells: [String; 3]| {
-                let [one, two, three] = cells;
-                [questions.clone(), tokens.to_string(), one, two, three]
+impl Theme {
+    /// The share of what is to be covered of which something is read.
+    fn covered(&self, read: &[PlaceRead]) -> f64 {
+        let meets = |(key, chars): &&(String, Range<i64>)| {
+            let is_met = |it: &PlaceRead| {
+                it.key == *key && it.chars.start < chars.end && chars.start < it.chars.end
             };
-            let [two, three] = [&second, &third].map(|it| beside(&it.covered, &first.covered));
-            covered.row(row([format!("{:.3}", mean(&first.covered)), two, three]));
-            own.row(row([&first, &second, &third].map(|it| format!("{:.3}", mean(&it.own)))));
+            read.iter().any(is_met)
+        };
+        self.judged.iter().filter(meets).count() as f64 / self.judged.len().max(1) as f64
+    }
+
+    /// The share of what is read that is of its rows.
+    fn own(&self, read: &[PlaceRead]) -> f64 {
+        let rows: HashSet<&str> = self.judged.iter().map(|(key, _)| key.as_str()).collect();
+        let own = read.iter().filter(|it| rows.contains(it.key.as_str())).count();
+        own as f64 / read.len().max(1) as f64
+    }
+}
+
+/// What was read for some themes in one way.
+#[derive(Default)]
+struct ThemeReading {
+    /// Of each theme, the share that is covered for each of its questions.
+    covered: Vec<Vec<f64>>,
+    /// Of each question, the share of what was read that is of the theme.
+    own: Vec<f64>,
+    /// How long each question took, in milliseconds.
+    took: Vec<f64>,
+}
+
+/// Makes the sets and prints what is covered of them; of each part the first `most` themes, if that is given.
+pub fn measure(cluster: &Cluster, folder: &Path, most: Option<usize>, report: &mut Report) {
+    for set in [chapters::set(folder), articles::set(folder)] {
+        // One that fails does not end the other.
+        let measured = set.and_then(|mut set| {
+            let most = most.unwrap_or(usize::MAX);
+            set.parts.iter_mut().for_each(|(_, themes)| themes.truncate(most));
+            compare(cluster, &set, report)
+        });
+        if let Err(error) = measured {
+            report.note(&format!("themes: {}", whole(&*error)));
         }
     }
-    report.note(
-        "mean share of the sections that is covered, and for how many questions it is more and less than with chunks alone",
-    );
-    report.table(&covered);
-    report.note("mean share of what is read that is of the chapter");
-    report.table(&own);
-    Ok(())
 }
 
-/// What is read for the questions of some chapters in each way.
-fn readings(client: &mut Client, chapters: &[&Chapter], tokens: i32) -> Result<[Reading; 3]> {
-    let mut reading = |retrieve: &str| -> Result<Reading> {
-        let retrieve: Value = serde_json::from_str(retrieve)?;
-        let options = json!({"retrieve": retrieve, "context": {"tokens": tokens}});
-        let asked = chapters.iter().flat_map(|it| QUESTIONS.map(|words| (*it, words)));
-        let read = asked.map(|(chapter, words)| read(client, chapter, words, &options));
-        let (covered, own) = read.collect::<Result<Vec<(f64, f64)>>>()?.into_iter().unzip();
-        Ok(Reading { covered, own })
-    };
-    let [alone, with, beam] = WAYS.map(|(_, retrieve)| reading(retrieve));
-    Ok([alone?, with?, beam?])
-}
-
-/// The mean of some shares, and how many are greater and less than those of the same questions.
-fn beside(shares: &[f64], first: &[f64]) -> String {
-    let count = |is: fn(&f64, &f64) -> bool| {
-        shares.iter().zip(first).filter(|(share, first)| is(share, first)).count()
-    };
-    format!("{:.3} ({}, {})", mean(shares), count(f64::gt), count(f64::lt))
-}
-
-/// The chapters of a manual, a row each, in the order of their keys.
-fn chapters(set: &Set) -> Vec<Chapter> {
-    let judged: HashSet<&str> = set.cases["qrels"]
-        .as_object()
-        .into_iter()
-        .flat_map(|qrels| qrels.values())
-        .filter_map(Value::as_object)
-        .flat_map(|documents| documents.keys().map(String::as_str))
-        .collect();
-    let mut groups: BTreeMap<&str, Vec<&[String; 3]>> = BTreeMap::new();
-    for document in &set.documents {
-        let key = document[0].split('-').next().unwrap_or_default();
-        groups.entry(key).or_default().push(document);
+fn compare(cluster: &Cluster, set: &ThemeSet, report: &mut Report) -> Result<()> {
+    report.heading(set.title);
+    let mut client = fresh(cluster)?;
+    fill(&mut client, set, report)?;
+    let all = || set.parts.iter().flat_map(|(_, themes)| themes);
+    let judged: usize = all().map(|it| it.judged.len()).sum();
+    report.note(&format!("{} are asked for, with {judged} places to cover", all().count()));
+    // No way is to wait for the vector of a question.
+    for question in all().flat_map(|it| &it.questions) {
+        client.query("SELECT rag_embed($1)", &[question])?;
     }
-    let groups = groups.into_iter().filter(|(_, sections)| SECTIONS.contains(&sections.len()));
-    groups.map(|(key, sections)| chapter(key, &sections, &judged)).collect()
-}
-
-fn chapter(key: &str, sections: &[&[String; 3]], judged: &HashSet<&str>) -> Chapter {
-    let title = sections.first().map_or("", |section| &section[1]).to_owned();
-    let mut made = Chapter { key: key.to_owned(), title, body: String::new(), judged: Vec::new() };
-    for [id, title, text] in sections {
-        let start = made.body.chars().count() as i64;
-        made.body += &format!("# {title}\n\n{text}\n\n");
-        if judged.contains(id.as_str()) {
-            made.judged.push(start..made.body.chars().count() as i64);
+    let mut table =
+        Table::new(["questions", "tokens", "way", "covered", "more", "less", "p", "own", "p50 ms"]);
+    for (part, themes) in &set.parts {
+        let questions: usize = themes.iter().map(|it| it.questions.len()).sum();
+        for tokens in set.budgets {
+            let readings = WAYS.iter().map(|way| reading(&mut client, way, themes, *tokens));
+            let readings = readings.collect::<Result<Vec<ThemeReading>>>()?;
+            for (way, it) in WAYS.iter().zip(&readings) {
+                let [covered, more, less, p] = beside(&it.covered, &readings[0].covered);
+                table.row([
+                    format!("{part}, {questions}"),
+                    tokens.to_string(),
+                    way.name.to_owned(),
+                    covered,
+                    more,
+                    less,
+                    p,
+                    format!("{:.3}", mean(&it.own)),
+                    format!("{:.1}", median(&it.took)),
+                ]);
+            }
         }
     }
-    made
-}
-
-fn fill(client: &mut Client, chapters: &[Chapter], report: &mut Report) -> Result<()> {
-    client.batch_execute("CREATE TABLE doc (id text PRIMARY KEY, body text)")?;
-    for Chapter { key, body, .. } in chapters {
-        client.execute("INSERT INTO doc VALUES ($1, $2)", &[key, body])?;
-    }
-    let create = "SELECT rag_create_pipeline('doc', 'body', refresh => 'manual', chunking => '{\"by\": \"markdown\", \"max_tokens\": 200, \"overlap\": 0}',
-                                             options => '{\"config\": \"english\", \"backfill\": \"background\"}')";
-    let started = Instant::now();
-    client.batch_execute(create)?;
-    client.batch_execute("CALL rag_run('doc')")?;
-    let embedded = started.elapsed().as_secs_f64();
-    let started = Instant::now();
-    client.batch_execute("SELECT rag_alter_pipeline('doc', options => '{\"tree\": {}}')")?;
-    client.batch_execute("CALL rag_run('doc')")?;
-    let grown = started.elapsed().as_secs_f64();
-    client.batch_execute("VACUUM (ANALYZE) doc_rag_chunks, doc_rag_chunks_tree")?;
-    let query =
-        "SELECT (SELECT count(*) FROM doc_rag_chunks), (SELECT count(*) FROM doc_rag_chunks_tree)";
-    let row = client.query_one(query, &[])?;
-    let (chunks, summaries): (i64, i64) = (row.get(0), row.get(1));
+    report.table(&table);
     report.note(&format!(
-        "{} chapters, {chunks} chunks made in {embedded:.0} s, {summaries} summaries in {grown:.0} s, no call of a language model",
-        chapters.len()
+        "mean share that is covered; for how many questions it is more and less than with {}, and p of that, where the questions of a theme count as one; mean share of what is read that is of what is asked for",
+        WAYS[0].name
     ));
     Ok(())
 }
 
-/// Which share of a chapter's judged sections is covered by what is read, and which share of that is of the chapter.
-fn read(
-    client: &mut Client,
-    chapter: &Chapter,
-    words: &str,
-    options: &Value,
-) -> Result<(f64, f64)> {
-    let question = words.replace('X', &chapter.title);
-    let query = "SELECT context::text FROM rag_answer_details($1, 'doc', k => 50, options => $2::text::jsonb)";
-    let row = client.query_one(query, &[&question, &options.to_string()])?;
-    let context: Value = serde_json::from_str(row.get(0))?;
-    let sources = context.as_array().into_iter().flatten();
-    let places: Vec<(bool, i64, i64)> = sources
-        .flat_map(|source| match source["leaves"].as_array() {
-            Some(leaves) => leaves.iter().collect::<Vec<_>>(),
-            None => vec![source],
-        })
-        .map(|place| {
-            let number = |key: &str| place[key].as_i64().unwrap_or_default();
-            let is_own = place["source_key"].as_str() == Some(&chapter.key);
-            (is_own, number("start_char"), number("end_char"))
-        })
-        .collect();
-    let is_covered = |section: &&Range<i64>| {
-        let meets = |(is_own, start, end): &(bool, i64, i64)| {
-            *is_own && *start < section.end && section.start < *end
-        };
-        places.iter().any(meets)
+fn fill(client: &mut Client, set: &ThemeSet, report: &mut Report) -> Result<()> {
+    client.batch_execute("CREATE TABLE doc (id text PRIMARY KEY, body text)")?;
+    for (key, body) in &set.rows {
+        client.execute("INSERT INTO doc VALUES ($1, $2)", &[key, body])?;
+    }
+    let mut timed = |statement: &str| -> Result<f64> {
+        let started = Instant::now();
+        client.batch_execute(statement)?;
+        client.batch_execute("CALL rag_run('doc')")?;
+        Ok(started.elapsed().as_secs_f64())
     };
-    let covered = chapter.judged.iter().filter(is_covered).count() as f64;
-    let own = places.iter().filter(|(is_own, ..)| *is_own).count() as f64;
-    Ok((covered / chapter.judged.len() as f64, own / places.len().max(1) as f64))
+    let embedded = timed(
+        "SELECT rag_create_pipeline('doc', 'body', refresh => 'manual', chunking => '{\"by\": \"markdown\", \"max_tokens\": 200, \"overlap\": 0}',
+                                    options => '{\"config\": \"english\", \"backfill\": \"background\"}')",
+    )?;
+    let mut altered =
+        |options: &str| timed(&format!("SELECT rag_alter_pipeline('doc', options => '{options}')"));
+    let tied = altered(r#"{"graph": {"entities": "rules"}}"#)? + altered(r#"{"communities": {}}"#)?;
+    let grown = altered(&format!("{{\"tree\": {}}}", set.tree))?;
+    for table in ["", "_tree", "_mentions", "_communities"] {
+        client.batch_execute(&format!("VACUUM (ANALYZE) doc_rag_chunks{table}"))?;
+    }
+    let query =
+        "SELECT (SELECT count(*) FROM doc_rag_chunks), (SELECT count(*) FROM doc_rag_chunks_tree),
+                        (SELECT count(DISTINCT community) FROM doc_rag_chunks_communities)";
+    let row = client.query_one(query, &[])?;
+    let [chunks, summaries, communities] = [0, 1, 2].map(|at| row.get::<_, i64>(at));
+    report.note(&format!(
+        "{} rows; {chunks} chunks made in {embedded:.0} s, {summaries} summaries in {grown:.0} s, {communities} communities in {tied:.0} s, no call of a language model",
+        set.rows.len()
+    ));
+    Ok(())
+}
+
+/// What is read for the questions of some themes in one way.
+fn reading(client: &mut Client, way: &Way, themes: &[Theme], tokens: i32) -> Result<ThemeReading> {
+    let mut reading = ThemeReading::default();
+    for theme in themes {
+        let mut covered = Vec::with_capacity(theme.questions.len());
+        for question in &theme.questions {
+            let started = Instant::now();
+            let read = way.read(client, question, tokens)?;
+            reading.took.push(started.elapsed().as_secs_f64() * 1000.0);
+            covered.push(theme.covered(&read));
+            reading.own.push(theme.own(&read));
+        }
+        reading.covered.push(covered);
+    }
+    Ok(reading)
+}
+
+/// The mean of some shares; how many are greater and less than those of the first way for the same questions, and how likely the
+/// difference is by chance, nothing for the first way itself.
+fn beside(shares: &[Vec<f64>], first: &[Vec<f64>]) -> [String; 4] {
+    let covered = format!("{:.3}", mean(&shares.concat()));
+    if std::ptr::eq(shares, first) {
+        return [covered, String::new(), String::new(), String::new()];
+    }
+    let count = |is: fn(&f64, &f64) -> bool| {
+        let (shares, first) = (shares.concat(), first.concat());
+        shares.iter().zip(&first).filter(|(share, first)| is(share, first)).count().to_string()
+    };
+    // The questions of a theme differ in a few words: as cases of their own they would make every difference look sure.
+    let differences: Vec<f64> =
+        shares.iter().zip(first).map(|(share, first)| mean(share) - mean(first)).collect();
+    let p = p_value(&differences, TOSSES, SEED, &mut || {});
+    [covered, count(f64::gt), count(f64::lt), format!("{p:.4}")]
 }
 
 fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len().max(1) as f64
+}
+
+fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted.get(sorted.len() / 2).copied().unwrap_or(f64::NAN)
 }

@@ -72,7 +72,7 @@ struct Judged {
 
 fn main() -> Result<()> {
     let settings = settings_or_exit(Settings::parse(50_000), None);
-    if settings.graph != GraphPart::Off || settings.dense != 1 || settings.shards == 0 {
+    if settings.graph != GraphPart::Off || settings.dense.is_some() || settings.shards == 0 {
         return Err(
             "a pipeline over shards has some, and no graph: leave --graph and --dense to bench-latency"
                 .into(),
