@@ -45,6 +45,16 @@ fail() {
     exit 1
 }
 
+# The names of the models in rag.model.
+known_models() { printf '%s\n' "${MODEL_NAMES[@]}" "${MODEL_NAMES[@]/%/-fp32}"; }
+
+# What `make install MODEL=...` has named: the model of databases in which the extension is created. Refused here, before
+# anything is downloaded or built.
+PG_RAG_DEFAULT_MODEL=${PG_RAG_DEFAULT_MODEL:-}
+[[ -z $PG_RAG_DEFAULT_MODEL ]] || grep -qxF -- "$PG_RAG_DEFAULT_MODEL" <<<"$(known_models)" ||
+    fail "no model called $PG_RAG_DEFAULT_MODEL comes with pg_rag" \
+        "MODEL is one of: $(known_models | paste -sd ' ')" "rag_add_model registers others, once pg_rag is installed"
+
 # The user that runs the servers: empty means the caller.
 server_user() {
     if [[ $EUID -ne 0 ]]; then

@@ -10,6 +10,7 @@
 # everything goes below that folder. Where the caller may not write, sudo is used.
 # With BUILD=test the extension has the tests inside a backend in it, and in it and in ragd assertions and
 # checks of overflow are on; both are compiled sooner and run slower.
+# With PG_RAG_DEFAULT_MODEL the installation script makes that the model of databases in which it is run.
 #
 #   pkglibdir/  pg_rag.so  pg_rag/{ragd,libonnxruntime.so}  after `make llama` pg_rag/llama/
 #   sharedir/   extension/pg_rag*  pg_rag/models/
@@ -109,6 +110,7 @@ for_each_model() {
 installed_mark() {
     sources_digest
     [[ $BUILD == release ]] || echo "$BUILD $(cd "$PG_RAG_SOURCE" && cat pgrx-tests/*.rs tests/released/* | sha256sum)"
+    [[ -z $PG_RAG_DEFAULT_MODEL ]] || echo "default model $PG_RAG_DEFAULT_MODEL"
 }
 
 sources_digest() {
@@ -141,13 +143,14 @@ build_extension() {
     [[ $BUILD == release ]] || copy_scripts "$PG_RAG_SOURCE/tests/released" "$stage$SHAREDIR/extension"
 }
 
-# The pieces of sql/install, in the order in which src/pg/mod.rs names them.
+# The pieces of sql/install, in the order in which src/pg/mod.rs names them, and what chooses a model, if one is chosen.
 installation_script() {
     local piece
     grep -oE 'sql/install/[^"]+' "$PG_RAG_SOURCE/src/pg/mod.rs" | while read -r piece; do
         cat "$PG_RAG_SOURCE/$piece"
         echo
     done
+    [[ -z $PG_RAG_DEFAULT_MODEL ]] || sed "s/@MODEL@/$PG_RAG_DEFAULT_MODEL/" "$PG_RAG_SOURCE/sql/default_model.sql"
 }
 
 copy_scripts() { find "$1" -name 'pg_rag--*.sql' -exec cp {} "$2" \;; }
