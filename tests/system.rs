@@ -37,6 +37,8 @@ mod crash;
 mod cross_encoder;
 #[path = "system/damage.rs"]
 mod damage;
+#[path = "system/default_model.rs"]
+mod default_model;
 #[path = "system/derivation.rs"]
 mod derivation;
 #[path = "system/differential.rs"]
@@ -51,10 +53,16 @@ mod embedder;
 mod endless_model;
 #[path = "system/evaluation.rs"]
 mod evaluation;
+#[path = "system/families.rs"]
+mod families;
+#[path = "system/filtered_scan.rs"]
+mod filtered_scan;
 #[path = "system/fuzz.rs"]
 mod fuzz;
 #[path = "system/graph.rs"]
 mod graph;
+#[path = "system/graph_changes.rs"]
+mod graph_changes;
 #[path = "system/graph_policies.rs"]
 mod graph_policies;
 #[path = "system/guarded_sql.rs"]
@@ -71,6 +79,8 @@ mod https_server;
 mod index;
 #[path = "system/interrupt.rs"]
 mod interrupt;
+#[path = "system/kept_replies.rs"]
+mod kept_replies;
 #[path = "system/large.rs"]
 mod large;
 #[path = "system/leak.rs"]
@@ -87,6 +97,8 @@ mod manual;
 mod model;
 #[path = "system/ner.rs"]
 mod ner;
+#[path = "system/offered.rs"]
+mod offered;
 #[path = "system/operations.rs"]
 mod operations;
 #[path = "system/outage.rs"]
@@ -123,6 +135,9 @@ mod shards;
 mod situate;
 #[path = "system/standby.rs"]
 mod standby;
+#[allow(dead_code)]
+#[path = "support/static_table.rs"]
+mod static_table;
 #[path = "system/strangers.rs"]
 mod strangers;
 #[path = "system/strategy.rs"]
@@ -134,6 +149,8 @@ mod text_to_sql;
 #[allow(dead_code)]
 #[path = "support/tiny_e5.rs"]
 mod tiny_e5;
+#[path = "support/tiny_families.rs"]
+mod tiny_families;
 #[path = "support/token_classifier.rs"]
 mod token_classifier;
 #[path = "system/tree.rs"]

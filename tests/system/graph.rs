@@ -1,15 +1,14 @@
-//! The graph of a pipeline's entities, through changes by several sessions, row-level security, cancel and a dump.
+//! The graph of a pipeline's entities: walks and paths over it, row-level security, locks and cancel.
 
 use std::time::{Duration, Instant};
 
 use postgres::Client;
 
-use super::at_work::number;
 use super::cluster::{Cluster, wait_for};
 use super::documents::{assert_fails, count};
-use super::random::Random;
 
-const SETUP: &str = "
+/// A table that names a few musicians.
+pub const SETUP: &str = "
     CREATE EXTENSION pg_rag CASCADE;
     CREATE TABLE band (id integer PRIMARY KEY, body text, tenant integer DEFAULT 1);
     INSERT INTO band VALUES
@@ -19,191 +18,13 @@ const SETUP: &str = "
 
 const CREATE: &str = "SELECT rag_create_pipeline('band', 'body', options => '{\"graph\": {\"entities\": \"rules\"}}')";
 
-const CREATE_SAYING: &str = "SELECT rag_create_pipeline('band', 'body', metadata => ARRAY['tenant'], options => '{\"graph\": {\"entities\": \"rules\", \"relations\": {\"tenant\": \"plays_for\"}}}')";
+/// A pipeline over it with a graph, of which a column says who plays for whom.
+pub const CREATE_SAYING: &str = "SELECT rag_create_pipeline('band', 'body', metadata => ARRAY['tenant'], options => '{\"graph\": {\"entities\": \"rules\", \"relations\": {\"tenant\": \"plays_for\"}}}')";
 
-/// Random changes that are made; the setting of the environment makes them more.
-const CHANGES: u64 = 200;
-
-/// What texts say, some of it in several ways, and of whom.
-const SENTENCES: [&str; 8] = [
-    "It is said that Musician Xx met Steve Hillage in 1969. ",
-    "Then came Person Xx, who knew nobody. ",
-    "It was Gong number Xx, the band of Daevid Allen. ",
-    "The World Health Organization (WHO) wrote to Xx, and WHO was right. ",
-    "they slept all day. ",
-    "# Live in Xx\n\nThe record was made in London. ",
-    "We read that Xx is short for nothing. ",
-    "Xx, Xx and Xx played with Arzachel. ",
-];
-
-/// Mentions by the keys of their rows, which stay the same where chunks are made anew.
-const MENTIONS: &str = "
-    SELECT coalesce(string_agg(concat_ws(' ', c.source_id, m.norm, m.alias_of, m.mentions, m.start_char, m.end_char), ';'
-                               ORDER BY c.source_id, c.chunk_no, m.norm), '')
-    FROM band_rag_chunks_mentions AS m JOIN band_rag_chunks AS c USING (chunk_id)";
-
-/// What rows say, likewise.
-const RELATIONS: &str = "
-    SELECT coalesce(string_agg(concat_ws(' ', c.source_id, c.chunk_no, r.subject, r.predicate, r.object), ';'
-                               ORDER BY c.source_id, r.predicate, r.subject, r.object), '')
-    FROM band_rag_chunks_relations AS r JOIN band_rag_chunks AS c USING (chunk_id)";
-
-/// Random changes of the table `band`, the same for the same seed, `PG_RAG_GRAPH_SEED`.
-struct Changes {
-    random: Random,
-    /// A session whose transaction is open while others change rows, and whether it is.
-    other: Client,
-    is_open: bool,
-}
-
-impl Changes {
-    fn new(other: Client) -> Changes {
-        Changes { random: Random(number("PG_RAG_GRAPH_SEED", 1)), other, is_open: false }
-    }
-
-    /// A key below 200, of a row that is there or not.
-    fn key(&mut self) -> usize {
-        1 + self.random.below(199)
-    }
-
-    fn words(&mut self) -> String {
-        let count = self.random.below(5);
-        let sentence = |random: &mut Random| {
-            let name = format!("Q{}q", random.below(40));
-            random.pick(&SENTENCES).replace("Xx", &name)
-        };
-        (0..count).map(|_| sentence(&mut self.random)).collect()
-    }
-
-    fn statement(&mut self) -> String {
-        let (key, other, words) = (self.key(), self.key(), self.words());
-        match self.random.below(10) {
-            0 => format!("DELETE FROM band WHERE id = {key}"),
-            1 => format!("DELETE FROM band WHERE id BETWEEN {key} - 3 AND {key}"),
-            2 => format!(
-                "UPDATE band SET tenant = {other} WHERE id < 200 AND id % 37 = {}",
-                key % 37
-            ),
-            3 => format!("UPDATE band SET tenant = NULL, body = NULL WHERE id = {key}"),
-            4 => format!(
-                "UPDATE band SET body = body || '{words}' WHERE id = {key} AND length(body) < 2000"
-            ),
-            5 => format!(
-                "UPDATE band SET body = '{words}' || coalesce(body, '') WHERE id = {key} AND length(body) < 2000"
-            ),
-            // The row becomes another one, unless that is there.
-            6 => format!(
-                "UPDATE band SET id = {other} WHERE id = {key} AND NOT EXISTS (SELECT FROM band WHERE id = {other})"
-            ),
-            _ => format!(
-                "INSERT INTO band VALUES ({key}, '{words}', {other})
-                 ON CONFLICT (id) DO UPDATE SET body = EXCLUDED.body, tenant = EXCLUDED.tenant"
-            ),
-        }
-    }
-
-    /// Changes something: by a statement, by several in a transaction, some of which are undone, or in another session,
-    /// which commits later.
-    fn make_one(&mut self, client: &mut Client) {
-        let statement = self.statement();
-        match self.random.below(8) {
-            0 => {
-                let (undone, last) = (self.statement(), self.statement());
-                let undo = format!("SAVEPOINT here; {undone}; ROLLBACK TO here");
-                client
-                    .batch_execute(&format!("BEGIN; {statement}; {undo}; {last}; COMMIT"))
-                    .unwrap();
-            }
-            1 => client.batch_execute(&format!("BEGIN; {statement}; ROLLBACK")).unwrap(),
-            2 if self.is_open => {
-                let end = ["COMMIT", "ROLLBACK"][usize::from(self.random.below(4) == 0)];
-                self.other.batch_execute(end).unwrap();
-                self.is_open = false;
-            }
-            2 => {
-                // Rows of its own, so that nobody waits for it.
-                let (key, words) = (200 + self.random.below(20), self.words());
-                let begin = format!(
-                    "BEGIN; DELETE FROM band WHERE id = {key}; INSERT INTO band VALUES ({key}, '{words}');
-                     UPDATE band SET body = '{words}' || body WHERE id >= 200 AND length(body) < 2000"
-                );
-                self.other.batch_execute(&begin).unwrap();
-                self.is_open = true;
-            }
-            _ => client.batch_execute(&statement).unwrap(),
-        }
-    }
-
-    /// Changes many rows, and ends the workers once one of them has some of these in hand; false if all was done before
-    /// that was seen.
-    fn end_work(&mut self, client: &mut Client) -> bool {
-        let (part, words) = (self.random.below(4), self.words());
-        let change = format!(
-            "UPDATE band SET body = '{words} ' || coalesce(body, '') WHERE id < 200 AND id % 4 = {part} AND length(body) < 2000"
-        );
-        client.batch_execute(&change).unwrap();
-        let in_hand =
-            "SELECT count(*) FROM rag.queue WHERE lease > 0 AND rag.is_held(lease, leased_until)";
-        let left = "SELECT (SELECT count(*) FROM rag.queue) + (SELECT count(*) FROM rag.intake)";
-        let end = "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE backend_type = 'pg_rag worker'";
-        let started = Instant::now();
-        while count(client, left) > 0 {
-            if count(client, in_hand) > 0 {
-                return count(client, end) > 0;
-            }
-            assert!(started.elapsed() < Duration::from_secs(300), "nobody goes on");
-        }
-        false
-    }
-
-    fn finish(&mut self) {
-        self.other.batch_execute("COMMIT").unwrap();
-    }
-}
-
-fn text(client: &mut Client, query: &str) -> String {
-    client.query_one(query, &[]).expect("a row").get(0)
-}
-
-fn wait(client: &mut Client) {
-    assert!(client.query_one("SELECT rag_wait('band')", &[]).expect("a row").get::<_, bool>(0));
-}
-
-#[test]
-fn mentions_and_relations_equal_those_of_a_fresh_build_after_changes() {
-    let Some(cluster) = Cluster::start(&[]) else { return };
-    let mut client = cluster.connect();
-    client.batch_execute(SETUP).unwrap();
-    client.batch_execute(CREATE_SAYING).unwrap();
-    client
-        .batch_execute(
-            "INSERT INTO band SELECT n, 'It is said that Musician ' || chr(65 + n % 26) || 'x met Steve Hillage in ' || (1960 + n % 50)
-             FROM generate_series(10, 80) AS n",
-        )
-        .unwrap();
-    let (mut changes, mut ended) = (Changes::new(cluster.connect()), 0);
-    for _ in 0..number("PG_RAG_GRAPH_CHANGES", CHANGES) {
-        changes.make_one(&mut client);
-        // Now all is done, and now whoever is at work is ended in the middle of it, and somebody else goes on.
-        match changes.random.below(20) {
-            0 => wait(&mut client),
-            1 => ended += u64::from(changes.end_work(&mut client)),
-            _ => {}
-        }
-    }
-    println!("workers were ended at their work {ended} times");
-    assert!(ended > 0);
-    changes.finish();
-    wait(&mut client);
-    let changed = [MENTIONS, RELATIONS].map(|query| text(&mut client, query));
-    assert!(changed.iter().all(|it| !it.is_empty()));
-    let orphans = "SELECT count(*) FROM band_rag_chunks_mentions AS m
-                   WHERE NOT EXISTS (SELECT FROM band_rag_chunks AS c WHERE c.chunk_id = m.chunk_id)";
-    assert_eq!(count(&mut client, orphans), 0);
-    client.batch_execute("SELECT rag_drop_pipeline('band')").unwrap();
-    client.batch_execute(CREATE_SAYING).unwrap();
-    wait(&mut client);
-    assert_eq!(changed, [MENTIONS, RELATIONS].map(|query| text(&mut client, query)));
+/// Waits until all rows are embedded.
+pub fn wait(client: &mut Client) {
+    let done = client.query_one("SELECT rag_wait('band', '5 minutes')", &[]).expect("a row");
+    assert!(done.get::<_, bool>(0), "rows wait");
 }
 
 #[test]

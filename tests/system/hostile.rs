@@ -118,6 +118,7 @@ const QUESTIONS: &[&str] = &[
     "TABLE rag.tool",
     "TABLE rag.tool_definition",
     "SELECT rag_conversation('about boats')",
+    "SELECT rag_conversation_continue('And the harbour?', '[{\"role\": \"user\", \"content\": \"about boats\"}, {\"role\": \"assistant\", \"content\": \"a\"}]')",
     "SELECT rag_eval_load('ROLE', '[{\"question\": \"harbour\", \"relevant\": [\"a\"]}, {\"question\": \"boats\", \"relevant\": [\"b\"]}]')",
     "SELECT rag_eval_floors('ROLE', '{\"ndcg\": 1}')",
     "SELECT rag_eval('vk', 'ROLE', options => '{\"answers\": true}')",

@@ -138,17 +138,17 @@ fn a_budget_stops_a_call_before_it_is_made() {
         bob.batch_execute(&format!("BEGIN; {call}; ROLLBACK;")).unwrap();
     }
     client.batch_execute("UPDATE rag.budget SET max_tokens = 54 WHERE role = 'bob'").unwrap();
-    let parts = ["53400", "\"bob\" for this day", "It starts again on"];
+    let parts = ["RG001", "\"bob\" for this day", "It starts again on"];
     assert_fails(&mut bob, call, &parts);
     assert_fails(&mut cluster.connect_as("bob"), call, &parts);
     client.batch_execute("UPDATE rag.budget SET max_cost = 18.5 WHERE role = 'ann'").unwrap();
     ann.batch_execute(call).unwrap();
-    assert_fails(&mut ann, call, &["53400", "\"ann\" for this month"]);
+    assert_fails(&mut ann, call, &["RG001", "\"ann\" for this month"]);
     assert_eq!(http.requests().len(), 4, "what a budget does not allow is not sent");
     let used = "SELECT used_tokens::bigint FROM rag.stat_budget WHERE role = 'bob'";
     assert_eq!(count(&mut client, used), 54);
     // A language model that is asked behind an answer is counted as well.
-    assert_fails(&mut ann, "SELECT rag_answer('x', llm => 'writer')", &["53400"]);
+    assert_fails(&mut ann, "SELECT rag_answer('x', llm => 'writer')", &["RG001"]);
 }
 
 #[test]
@@ -304,6 +304,28 @@ fn a_model_is_told_how_to_sample() {
 }
 
 #[test]
+fn what_is_asked_for_chooses_how_freely_words_are_chosen() {
+    let Some((_cluster, http, mut client)) = start([Reply::chat(ANSWER)]) else { return };
+    let mut check = |question: &str, preset: &str, temperature: f64| {
+        let explain = r#"SELECT detail FROM rag_explain($1, 'docs', llm => 'writer',
+            options => '{"answer": {"preset": "auto"}}') WHERE stage = 'options'"#;
+        let detail: String = client.query_one(explain, &[&question]).unwrap().get(0);
+        let chosen = format!("answer.preset = auto (call), preset {preset} by the question");
+        assert!(detail.ends_with(&chosen), "{question}: {detail}");
+        let generate = r#"SELECT rag_generate($1, 'writer', options => '{"preset": "auto"}')"#;
+        client.query_one(generate, &[&question]).unwrap();
+        let sent = http.requests();
+        for request in &sent[sent.len() - 2..] {
+            let body: Value = serde_json::from_str(request.text()).unwrap();
+            assert_eq!(body["temperature"].as_f64(), Some(temperature), "{question}");
+        }
+    };
+    check("When are invoices sent?", "factual", 0.0);
+    check("How do I reset a password?", "balanced", 0.4);
+    check("Write a poem about invoices.", "creative", 0.9);
+}
+
+#[test]
 fn an_answer_is_not_given_again_where_the_metadata_has_changed() {
     let fare = r#"[[user]]
 {{ sources }}
@@ -363,6 +385,34 @@ fn a_question_in_a_conversation_is_written_anew() {
     assert_fails(&mut ann, &ask, &["25006", "rag_answer() in a conversation"]);
     ann.batch_execute("ROLLBACK").unwrap();
     assert_eq!(http.requests().len(), 3);
+}
+
+#[test]
+fn a_question_with_a_history_is_written_anew_and_nothing_is_kept() {
+    let script =
+        [Reply::chat("How long is the password link valid?"), Reply::chat("Two hours [1].")];
+    let Some((cluster, http, mut client)) = start(script) else { return };
+    let mut ann = cluster.connect_as("ann");
+    let said = json!([
+        {"role": "user", "content": QUESTION},
+        {"role": "assistant", "content": ANSWER},
+        // Nobody has answered it.
+        {"role": "user", "content": "And by telephone?"},
+    ]);
+    let options = json!({"answer": {"history": said}}).to_string();
+    ann.batch_execute("BEGIN READ ONLY").unwrap();
+    assert_eq!(ask_with(&mut ann, "How long is it valid?", &options), "Two hours [1].");
+    ann.batch_execute("COMMIT").unwrap();
+    let requests = http.requests();
+    assert_eq!(requests.len(), 2);
+    let condense: Value = serde_json::from_str(requests[0].text()).unwrap();
+    let user = condense["messages"][1]["content"].as_str().unwrap();
+    assert!(user.contains(&format!("Question: {QUESTION}\nAnswer: {ANSWER}")), "{user}");
+    assert!(user.ends_with("Question: How long is it valid?"), "{user}");
+    assert!(!user.contains("telephone"), "{user}");
+    assert!(requests[1].text().contains("Question: How long is the password link valid?"));
+    assert!(!requests[1].text().contains("settings page [1]"), "a history is for the question");
+    assert_eq!(count(&mut client, "SELECT count(*) FROM rag.conversation"), 0);
 }
 
 #[test]

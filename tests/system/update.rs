@@ -1,17 +1,31 @@
-//! ALTER EXTENSION pg_rag UPDATE brings a database of each released version to what a new one has, with its data.
+//! ALTER EXTENSION pg_rag UPDATE brings a database of an earlier version to what a new one has, with its data.
+
+#[path = "update/data.rs"]
+mod data;
+#[path = "update/earlier.rs"]
+mod earlier;
+#[path = "update/in_use.rs"]
+mod in_use;
 
 use std::collections::BTreeSet;
 
 use postgres::Client;
 
+use self::data::{answers, assert_kept, fill, finish, keep};
 use super::cluster::Cluster;
-use super::documents::{SETUP, answer};
 
 /// Everything that the extension has made in a database, one object a row.
 const CATALOG: &str = include_str!("update/catalog.sql");
 
 fn catalog(client: &mut Client) -> BTreeSet<String> {
     client.query(CATALOG, &[]).unwrap().iter().map(|row| row.get(0)).collect()
+}
+
+/// Asserts that an updated database has what a new one has, or another that is as it should be.
+fn assert_same(what: &str, updated: &BTreeSet<String>, expected: &BTreeSet<String>) {
+    let missing: Vec<_> = expected.difference(updated).collect();
+    let left: Vec<_> = updated.difference(expected).collect();
+    assert!(missing.is_empty() && left.is_empty(), "{what}: missing {missing:#?}, left {left:#?}");
 }
 
 /// Released versions that this installation can make; a build for tests has them all.
@@ -29,26 +43,22 @@ fn an_updated_extension_is_as_a_new_one() {
     let mut new = cluster.connect();
     let versions = released(&mut new);
     println!("released before this version: {}", versions.len());
-    new.batch_execute(SETUP).unwrap();
-    let (expected, answered) = (catalog(&mut new), answer(&mut new));
+    new.batch_execute("CREATE EXTENSION pg_rag CASCADE").unwrap();
+    let expected = catalog(&mut new);
     for (number, version) in versions.iter().enumerate() {
         let database = format!("updated_{number}");
         new.batch_execute(&format!("CREATE DATABASE {database}")).unwrap();
         let mut old = cluster.connect_to(&database);
-        // The library has functions of this version only, and need not have all of the old one's.
-        let create = format!("CREATE EXTENSION pg_rag VERSION '{version}' CASCADE");
-        old.batch_execute("SET check_function_bodies = off").unwrap();
-        old.batch_execute(&SETUP.replace("CREATE EXTENSION pg_rag CASCADE", &create)).unwrap();
-        old.batch_execute("ALTER EXTENSION pg_rag UPDATE; RESET check_function_bodies").unwrap();
-        let updated = catalog(&mut old);
-        let missing: Vec<_> = expected.difference(&updated).collect();
-        let left: Vec<_> = updated.difference(&expected).collect();
-        assert!(
-            missing.is_empty() && left.is_empty(),
-            "{version}: missing {missing:#?}, left {left:#?}"
-        );
-        assert_eq!(answer(&mut old), answered, "{version}");
-        old.batch_execute("UPDATE docs SET body = body || ' Thank you.'").unwrap();
+        fill(&mut old, version);
+        keep(&mut old);
+        let answered = answers(&mut old);
+        // A version between the two may have functions that the library has not.
+        let update = "SET check_function_bodies = off; ALTER EXTENSION pg_rag UPDATE; RESET check_function_bodies";
+        old.batch_execute(update).unwrap();
+        assert_same(version, &catalog(&mut old), &expected);
+        assert_eq!(answers(&mut old), answered, "{version}");
+        assert_kept(&mut old);
+        finish(&mut old);
     }
 }
 

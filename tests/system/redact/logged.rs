@@ -174,3 +174,22 @@ fn the_log_has_no_words_of_a_reply_that_is_beside_the_point() {
     assert!(log.contains("keep the order of the search"), "{log}");
     assert_impersonal(&log, "the log");
 }
+
+/// Why texts are to be passed as parameters: what PostgreSQL itself writes is nobody's to redact.
+#[test]
+fn a_literal_of_a_failed_statement_is_in_the_log_and_a_parameter_is_not() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let http = Server::answer(|_| Reply::json(500, "{}"));
+    let mut client = cluster.connect();
+    client.batch_execute(SETUP).unwrap();
+    add_server(&mut client, "fails", &http);
+    let said = describe(&client.query_one(ASK, &[&QUESTION, &"fails"]).unwrap_err());
+    assert_impersonal(&said, "the error");
+    let literal =
+        "SELECT rag_answer('Where do the invoices of Bob Miller go?', k => 1, llm => 'fails')";
+    let said = describe(&client.batch_execute(literal).unwrap_err());
+    assert_impersonal(&said, "the error");
+    let log = whole_log(cluster, client);
+    assert!(log.contains(literal), "{log}");
+    assert!(log.contains(ASK) && !log.contains("Schmidt"), "{log}");
+}
