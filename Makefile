@@ -1,7 +1,8 @@
 # pg_rag: from a fresh clone, `make demo` or `make test` is enough.
 #
 # PG_CONFIG names the PostgreSQL for install, uninstall, check and deb; PG the private
-# ones for the tests, as in `make test-sql PG=18`. DESTDIR works as usual.
+# ones for the tests, as in `make test-sql PG=18`. DESTDIR works as usual. MODEL is the embedding model of databases in
+# which the extension of `make install` is created; without it they have the default one.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
@@ -14,11 +15,15 @@ DESTDIR ?=
 ARGS ?=
 export PG_CONFIG DESTDIR
 
+# A model is chosen on the command line and for `make install` alone: one that the environment happens to name must not get
+# into packages, nor into what tests install.
+export PG_RAG_DEFAULT_MODEL :=
+
 ENV := source scripts/env.sh; forget_other_checkout;
 each = for version in $(PG); do scripts/test.sh $(1) $$version; done
 at_once = scripts/test.sh versions $(1) $(PG)
 
-.PHONY: help setup setup-models setup-contrib llama build server install uninstall check test test-unit test-pg test-sql test-system test-server test-browser test-mcp test-drivers test-llm test-fresh test-deb test-rpm test-image differential fuzz lint licenses docs deb rpm measures demo pictures bench bench-index bench-bm25 bench-chunking bench-forms bench-latency bench-local-model bench-manuals bench-pipeline bench-fairness bench-graph bench-retrieve bench-reuse bench-server bench-shards bench-text-to-sql clean
+.PHONY: help setup setup-models setup-contrib llama build server install uninstall check test test-unit test-pg test-sql test-system test-server test-browser test-mcp test-drivers test-llm test-fresh test-deb test-rpm test-image differential fuzz test-long lint licenses docs deb rpm measures demo pictures bench bench-index bench-bm25 bench-chunking bench-forms bench-latency bench-local-model bench-manuals bench-pipeline bench-fairness bench-graph bench-redact bench-retrieve bench-reuse bench-server bench-shards bench-text-to-sql clean
 
 help: ## this list
 	@sed -nE 's/^([a-z-]+):.*## (.*)/\1\t\2/p' Makefile | awk -F '\t' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -36,7 +41,8 @@ build: setup ## build ragd and the extension for PostgreSQL 18
 server: ## build rag-server, which answers over HTTP and MCP; needs no PostgreSQL
 	@$(ENV) cargo build --release -p rag-server && echo "$$CARGO_TARGET_DIR/release/rag-server"
 
-install: ## build, and install into the PostgreSQL of PG_CONFIG=... (default: the private 18)
+install: export PG_RAG_DEFAULT_MODEL := $(if $(filter command,$(origin MODEL)),$(MODEL))
+install: ## build, and install into the PostgreSQL of PG_CONFIG=... (default: the private 18); MODEL=all-minilm-l6-v2 is the model of new databases
 	@scripts/setup.sh $(if $(PG_CONFIG),--without-postgres)
 	@scripts/install.sh
 
@@ -53,7 +59,7 @@ check: ## compile the extension against the PostgreSQL of PG_CONFIG=..., 15 or l
 	@scripts/setup.sh $(if $(PG_CONFIG),--without-postgres)
 	@scripts/install.sh check
 
-test: setup-models test-unit test-sql test-server test-system test-pg ## the tests, on PostgreSQL 18 and 16, without browsers, drivers and packages
+test: setup-models test-unit test-sql test-server test-drivers test-system test-pg ## the tests, on PostgreSQL 18 and 16, without browsers and packages
 
 # Where nothing can download llama.cpp or a model, tests that need it say that they are skipped.
 setup-models: setup
@@ -109,6 +115,12 @@ differential: setup ## both indexes against the table, for FOR seconds, as in FO
 
 fuzz: setup ## random calls of every function, for FOR seconds, as in FOR=3600 SEED=7
 	@PG_RAG_FUZZ_SECONDS=$${FOR:-600} PG_RAG_FUZZ_SEED=$${SEED:-$$RANDOM} scripts/test.sh system $(firstword $(PG)) random_calls
+
+test-long: setup-models ## long forms of random tests: 10,000 changes of graphs, 1,000 row policies, 200 rounds of local models; hours
+	@PG_RAG_GRAPH_CHANGES=$${PG_RAG_GRAPH_CHANGES:-10000} scripts/test.sh system $(firstword $(PG)) graph_changes
+	@for name in graph_policies whatever_the_policy; do \
+	    PG_RAG_POLICIES=$${PG_RAG_POLICIES:-1000} scripts/test.sh system $(firstword $(PG)) $$name; done
+	@PG_RAG_LOCAL_ROUNDS=$${PG_RAG_LOCAL_ROUNDS:-200} scripts/test.sh llm $(firstword $(PG))
 
 lint: setup ## format, clippy with warnings denied, architecture tests
 	@$(ENV) cargo fmt --all --check
@@ -178,13 +190,17 @@ bench-retrieve: setup ## what retrieval finds on judged sets, as in ARGS="scifac
 	@$(ENV) pg_config=$$(tree_pg_config $(firstword $(PG))); PG_CONFIG=$$pg_config scripts/install.sh; \
 	    PG_RAG_PG_CONFIG=$$pg_config cargo bench --bench retrieve -- $(ARGS)
 
-bench-graph: ## graph, communities and trees: what a walk finds, what is tied, what of a chapter is read; as in ARGS="squad_train_sample scifact"
-	@$(MAKE) --no-print-directory bench-retrieve ARGS="--graph --themes $(or $(ARGS),hotpotqa500)"
+bench-graph: setup ## graph, communities and trees: the figures of docs/graph.md on all judged sets, whole chapters, times, LFR graphs; as in ARGS="scifact walk"
+	@scripts/bench_graph.sh $(firstword $(PG)) $(ARGS)
+
+bench-redact: setup ## how many personal data rules and a model find in six languages, as in ARGS="--missed"
+	@scripts/setup.sh --with-test-pii || echo "the model cannot be had: the rules are measured alone"
+	@$(ENV) PG_RAG_TEST_PII=$$PG_RAG_TEST_PII cargo bench --bench redact -- $(ARGS)
 
 bench-reuse: setup ## which questions mean the same to the cache of answers, as in ARGS="--missed"
 	@$(ENV) cargo bench --bench reuse -- $(ARGS)
 
-bench-server: setup ## what rag-server adds to a statement, and what many readers at once cost it, as in ARGS=1000
+bench-server: setup ## what rag-server adds to a statement, and what many readers at once cost it, as in ARGS="1000 100"
 	@$(ENV) PG_CONFIG=$$(tree_pg_config $(firstword $(PG))) scripts/install.sh; \
 	    scripts/clients.sh load $(firstword $(PG)) $(ARGS)
 

@@ -118,11 +118,11 @@ try_grafana() { python_program grafana "$PROGRAMS/grafana/with_grafana.py" docke
 # The package pg-rag as users install it: from its wheel.
 client_environment() {
     python_with client clients/python/requirements-test.txt
-    local wheels
-    wheels=$(mktemp -d "$KEPT/wheels.XXXXXX")
-    "$PYTHON" -m build --wheel --no-isolation --outdir "$wheels" clients/python
-    "$PYTHON" -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall "$wheels"/*.whl
-    rm -rf "$wheels"
+    # The driver's subshell may end in the middle of the build.
+    trap 'rm -rf "${WHEELS:-}"' EXIT
+    WHEELS=$(mktemp -d "$KEPT/wheels.XXXXXX")
+    "$PYTHON" -m build --wheel --no-isolation --outdir "$WHEELS" clients/python
+    "$PYTHON" -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall "$WHEELS"/*.whl
 }
 
 try_package() {

@@ -51,9 +51,10 @@ main() {
     esac
 }
 
-# Modules of the system tests that are about ragd, models and providers and meet nothing in which versions of
+# Modules of the system tests that are about ragd, models, providers and derivations and meet nothing in which versions of
 # PostgreSQL differ.
-OF_NO_VERSION=(agent answer called_tools derivation documents evaluation heartbeat local_model model outage provider redact represent rerank rewrite situate strategy stream tree_written trust)
+OF_NO_VERSION=(agent answer called_tools communities derivation documents evaluation families heartbeat local_model model ner outage provider
+    redact represent rerank rewrite situate strategy stream tree_corpus tree_found tree_written trust)
 
 # The process group of each version whose tests are under way.
 declare -A JOBS=()
@@ -183,9 +184,9 @@ system() {
     fi
     export PG_RAG_LLAMA PG_RAG_TEST_GGUF PG_RAG_TEST_PII
     # What the tests measure is worth reading also when they pass. They wait as much as they
-    # compute, so there are a few more of them at once than processors.
+    # compute, so there are more of them at once than processors.
     PG_RAG_PG_CONFIG=$pg_config cargo test --test system "$@" -- \
-        --nocapture --test-threads=3 "${left_out[@]}"
+        --nocapture --test-threads=4 "${left_out[@]}"
 }
 
 main "$@"
