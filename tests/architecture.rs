@@ -14,12 +14,18 @@ mod measures;
 mod names;
 #[path = "architecture/packages.rs"]
 mod packages;
+#[path = "architecture/page.rs"]
+mod page;
 #[path = "architecture/path.rs"]
 mod path;
+#[path = "architecture/pictures.rs"]
+mod pictures;
 #[path = "architecture/policies.rs"]
 mod policies;
 #[path = "architecture/reference.rs"]
 mod reference;
+#[path = "architecture/scripts.rs"]
+mod scripts;
 #[path = "architecture/source.rs"]
 mod source;
 #[path = "architecture/sql.rs"]

@@ -31,7 +31,7 @@ COMMENT ON TABLE rag.model IS 'models that rag_embed, pipelines and their graphs
 COMMENT ON COLUMN rag.model.name IS 'name by which rag_embed, rag_rerank, pipelines, and servers of the api local take it';
 COMMENT ON COLUMN rag.model.task IS 'embed: it gives vectors; rerank: it compares a passage with a question; generate: it writes, on this machine; token_classification: it finds names';
 COMMENT ON COLUMN rag.model.path IS 'folder in Hugging Face layout; of a built-in model, relative to the package''s models; of a local language model, its GGUF file; NULL for a model behind a server';
-COMMENT ON COLUMN rag.model.file IS 'ONNX file inside the folder; NULL for a local language model and for a model behind a server';
+COMMENT ON COLUMN rag.model.file IS 'ONNX file, or table of static embeddings, inside the folder; NULL for a local language model and for a model behind a server';
 COMMENT ON COLUMN rag.model.server IS 'foreign server of the wrapper rag_llm that embeds or reranks; NULL for a model in a folder';
 COMMENT ON COLUMN rag.model.remote_model IS 'what the provider calls the model; NULL for a model in a folder';
 COMMENT ON COLUMN rag.model.dimension IS 'how many numbers each of its vectors has; NULL where it gives none';

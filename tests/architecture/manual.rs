@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
 use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
+use regex::Regex;
 
 use crate::check;
 use crate::source::{SourceFile, files, root};
@@ -71,6 +72,49 @@ fn no_link_is_dead() {
     assert!(links > 100, "only {links} links were found");
     dead.sort();
     check("dead links", dead);
+}
+
+/// Whether `source` has the function `name`, and it is a test or one calls it.
+fn is_run(source: &str, name: &str) -> bool {
+    let is_test = Regex::new(&format!(r"#\[test\]\s+(#\[[^\n]*\s+)*fn {name}\(")).unwrap();
+    let named = Regex::new(&format!(r"(fn )?\b{name}\(")).unwrap();
+    let mut is_there = false;
+    let mut is_called = false;
+    for found in named.captures_iter(source) {
+        match found.get(1) {
+            Some(_) => is_there = true,
+            None => is_called = true,
+        }
+    }
+    is_there && (is_called || is_test.is_match(source))
+}
+
+#[test]
+fn a_function_that_nothing_calls_is_no_test() {
+    assert!(is_run("#[test]\nfn mills() {}", "mills"));
+    assert!(is_run("#[test]\n#[should_panic]\nfn mills() {}", "mills"));
+    assert!(is_run("fn mills() {}\n#[test]\nfn all() {\n    mills();\n}", "mills"));
+    assert!(!is_run("fn mills() {}", "mills"));
+    assert!(!is_run("fn mills() {}\n#[test]\nfn all_mills() {\n    wind_mills();\n}", "mills"));
+    assert!(!is_run("#[test]\nfn all() {\n    mills();\n}", "mills"));
+}
+
+/// Where a page says which test keeps what it says, as `tests/FILE.rs`: `FUNCTION`.
+#[test]
+fn tests_that_a_page_names_are_run() {
+    let named = Regex::new(r"`(tests/[\w/]+\.rs)`: `(\w+)`").unwrap();
+    let (mut count, mut missing) = (0, Vec::new());
+    for page in pages() {
+        for found in named.captures_iter(&page.text) {
+            count += 1;
+            let text = std::fs::read_to_string(root().join(&found[1])).unwrap_or_default();
+            if !is_run(&text, &found[2]) {
+                missing.push(format!("{}: {}", page.path, &found[0]));
+            }
+        }
+    }
+    assert!(count > 5, "only {count} tests are named");
+    check("tests that are not there or not run", missing);
 }
 
 /// The path of a file that a page names, from the project's folder.

@@ -105,6 +105,7 @@ const ACTING: &[&str] = &[
     "guarded_sql.called",
     "guarded_sql.inheriting",
     "guarded_sql.primary_keys",
+    "kept_reply.",
     "pipeline.alter",
     "pipeline.delete",
     "pipeline.fill_from",

@@ -6,6 +6,7 @@ pub mod description;
 pub mod eval_floor;
 pub mod evaluation;
 pub mod grants;
+pub mod kept_reply;
 pub mod locking;
 pub mod model;
 pub mod operator;

@@ -12,6 +12,7 @@ mod eval;
 mod event;
 mod generate;
 mod graph;
+mod kept_reply;
 mod model;
 mod optimize;
 mod parse;

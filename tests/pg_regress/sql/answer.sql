@@ -40,6 +40,8 @@ SELECT rag_answer('Who won the football world cup in 1998?');
 -- In the language of the question, or in words of one's own.
 SELECT rag_answer(question) FROM (VALUES ('Wer hat 1998 die Fußballweltmeisterschaft gewonnen?'), ('¿Quién ganó el mundial de fútbol?'), ('谁赢得了世界杯？')) AS q (question);
 SELECT rag_answer('Who won the football world cup in 1998?', options => '{"answer": {"refusal": "Please ask at the desk."}}');
+SELECT rag_answer(question, options => '{"answer": {"refusal": {"de": "Dazu steht hier nichts.", "*": "Please ask at the desk."}}}') FROM (VALUES ('Wer hat 1998 die Fußballweltmeisterschaft gewonnen?'), ('¿Quién ganó el mundial de fútbol?')) AS q (question);
+SELECT fails($$SELECT rag_answer('x', options => '{"answer": {"refusal": {"xx": "?"}}}')$$);
 -- With what is near, in the words of the documents, and without where nothing is.
 SELECT rag_answer(question, options => '{"answer": {"suggest": true, "min_confidence": 1}}') FROM (VALUES ('When are invoices sent?'), ('Who won the football world cup in 1998?'), ('asdf qwer zxcv')) AS q (question);
 SELECT rag_answer('When are invoices sent?', options => '{"answer": {"suggest": true, "min_confidence": 1, "refusal": "Please ask at the desk."}}');
@@ -55,6 +57,9 @@ RESET rag.min_confidence;
 
 -- At most so many sentences.
 SELECT jsonb_array_length(citations) <= 1 FROM rag_answer_details('How long are backups kept and when are they made?', options => '{"answer": {"max_sentences": 1}}');
+-- However little of what was found is read.
+SELECT n, citations->0->>'source_key' FROM unnest(ARRAY[0, 1, 2]) AS n, rag_answer_details('When are invoices sent?', options => jsonb_build_object('answer', jsonb_build_object('read', n)));
+SELECT fails($$SELECT rag_answer('x', options => '{"answer": {"read": 101}}')$$);
 
 -- The arguments of retrieval.
 SELECT citations->0->>'source_key' FROM rag_answer_details('When are invoices sent?', 'docs', k => 1, mode => 'lexical', filter => '{"lang": "en"}', options => '{"retrieve": {"candidates": 5}}');

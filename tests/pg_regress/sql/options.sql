@@ -108,7 +108,7 @@ RESET rag.cache;
 -- What cannot be a default.
 SELECT fails(format('SELECT rag_alter_pipeline(%L, defaults => %L)', 'docs', defaults)) FROM unnest(ARRAY[
     '[]', '1', '{"threshold": 0.3}', '{"retrieve": {"treshold": 0.3}}', '{"retrieve": {"threshold": 2}}', '{"context": {"order": "chronological"}}',
-    '{"answer": {"conversation": "00000000-0000-4000-8000-000000000000"}}', '{"retrieve": {"route": "llm"}}', '{"llm": "nowhere"}', '{"verify": {"llm": "nowhere"}}',
+    '{"answer": {"conversation": "00000000-0000-4000-8000-000000000000"}}', '{"answer": {"history": []}}', '{"retrieve": {"route": "llm"}}', '{"llm": "nowhere"}', '{"verify": {"llm": "nowhere"}}',
     '{"retrieve": {"rerank": "nowhere"}}', '{"retrieve": {"rewrite": {"by": "hyde", "llm": "nowhere"}}}', '{"retrieve": {"rewrite": {"template": "nowhere"}}}',
     '{"answer": {"template": "nowhere"}}', '{"verify": {"by": "eyes"}}', '{"context": {"tokenizer": "nowhere"}}',
     '{"retrieve": {"filter": {"colour": 1}}}', '{"retrieve": {"recency": {"column": "lang", "half_life": 3}}}', '{"retrieve": {"recency": {"column": "colour", "half_life": 3}}}', '{"retrieve": {"expand": "parent"}}',
