@@ -1,16 +1,10 @@
 //! What packages say of pg_rag is what pg_rag says.
 
-use std::fs;
-
 use regex::Regex;
 use serde_json::Value;
 
 use crate::check;
-use crate::source::{files, root};
-
-fn read(path: &str) -> String {
-    fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
-}
+use crate::source::{files, read, root};
 
 /// What stands in quotes behind the first `key = `.
 fn value(text: &str, key: &str) -> String {

@@ -1,16 +1,10 @@
 //! The chat page, which knows nothing of the crate, offers the strategies that there are and places every stage.
 
-use std::fs;
-
 use pg_rag::answer::strategy;
 use regex::Regex;
 
 use crate::check;
-use crate::source::{files, root};
-
-fn read(path: &str) -> String {
-    fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
-}
+use crate::source::{files, read};
 
 /// What stands between single quotes in the first part of `text` that lies between `begin` and `end`.
 fn quoted(text: &str, begin: &str, end: &str) -> Vec<String> {

@@ -1,17 +1,12 @@
 //! The pictures of docs/ are of the pages as they are.
 
 use std::collections::BTreeSet;
-use std::fs;
 
 use pulldown_cmark::{Event, Parser, Tag, TagEnd};
 use regex::Regex;
 
 use crate::check;
-use crate::source::root;
-
-fn read(path: &str) -> String {
-    fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
-}
+use crate::source::read;
 
 /// The headings of a page, without their marks.
 fn headings(page: &str) -> BTreeSet<String> {

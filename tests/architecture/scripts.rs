@@ -8,11 +8,7 @@ use std::process::{Command, Output};
 use regex::Regex;
 
 use crate::check;
-use crate::source::root;
-
-fn read(path: &str) -> String {
-    fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
-}
+use crate::source::{read, root};
 
 /// The words of an array of a script, which is on one line.
 fn array(script: &str, name: &str) -> Vec<String> {

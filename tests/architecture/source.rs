@@ -10,6 +10,11 @@ pub fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
+/// The text of a file, by its path in the project.
+pub fn read(path: &str) -> String {
+    fs::read_to_string(root().join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+}
+
 /// A file of the project.
 pub struct SourceFile {
     /// Relative to the root, with `/`.

@@ -9,7 +9,9 @@ use pg_rag::error::ErrorKind;
 use pg_rag::protocol::{Lane, ModelInfo, ModelRef, Request, Response};
 
 use super::ragd::{Folder, Ragd, embed, request, status};
-use super::static_table::{DIMENSION, TOKENS, Tensor, embeddings, mean, vector, write};
+use super::static_table::{
+    DIMENSION, TOKENS, Tensor, assert_same, embeddings, mean, normalized, vector, write,
+};
 
 fn model(folder: &Path) -> ModelRef {
     let path = folder.to_str().unwrap().to_owned();
@@ -23,17 +25,6 @@ fn describe(client: &mut ClientConnection, model: &ModelRef) -> ModelInfo {
     }
 }
 
-fn normalized(vector: Vec<f32>) -> Vec<f32> {
-    let length = vector.iter().map(|it| it * it).sum::<f32>().sqrt();
-    vector.into_iter().map(|it| it / length).collect()
-}
-
-fn assert_same(found: &[f32], expected: &[f32]) {
-    assert_eq!(found.len(), expected.len());
-    let apart = found.iter().zip(expected).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
-    assert!(apart < 1e-5, "{found:?} is not {expected:?}");
-}
-
 #[test]
 fn a_text_has_the_mean_of_the_vectors_of_its_known_tokens() {
     let ragd = Ragd::start();
@@ -43,13 +34,13 @@ fn a_text_has_the_mean_of_the_vectors_of_its_known_tokens() {
         write(folder.path(), &[embeddings(dtype)], true);
         let texts = ["Ink is black.", "Ink is purple.", "ink", "", "purple", "[CLS] ink"];
         let vectors = embed(&mut client, &model(folder.path()), &texts).unwrap();
-        assert_same(&vectors[0], &normalized(mean(&["ink", "is", "black", "."])));
-        assert_same(&vectors[1], &normalized(mean(&["ink", "is", "."])));
-        assert_same(&vectors[2], &normalized(mean(&["ink"])));
-        assert_same(&vectors[3], &[0.0; DIMENSION]);
-        assert_same(&vectors[4], &[0.0; DIMENSION]);
+        assert_same("a text", &vectors[0], &normalized(mean(&["ink", "is", "black", "."])));
+        assert_same("a text", &vectors[1], &normalized(mean(&["ink", "is", "."])));
+        assert_same("a text", &vectors[2], &normalized(mean(&["ink"])));
+        assert_same("a text", &vectors[3], &[0.0; DIMENSION]);
+        assert_same("a text", &vectors[4], &[0.0; DIMENSION]);
         // What a text says itself counts.
-        assert_same(&vectors[5], &normalized(mean(&["[CLS]", "ink"])));
+        assert_same("a text", &vectors[5], &normalized(mean(&["[CLS]", "ink"])));
     }
     assert_eq!(status(&mut client).models, ["static"; 3]);
 }
@@ -59,7 +50,7 @@ fn vectors_are_scaled_only_if_the_configuration_says_so() {
     let (ragd, folder) = (Ragd::start(), Folder::new());
     write(folder.path(), &[embeddings("F32")], false);
     let vectors = embed(&mut ragd.connect(), &model(folder.path()), &["Paper is black"]).unwrap();
-    assert_same(&vectors[0], &mean(&["paper", "is", "black"]));
+    assert_same("a text", &vectors[0], &mean(&["paper", "is", "black"]));
 }
 
 /// Two rows for all tokens, and a weight for each, as a model with a quantized vocabulary has them.
@@ -97,9 +88,9 @@ fn tokens_may_share_a_row_and_have_a_weight_each() {
         let model = model(folder.path());
         let vectors = embed(&mut ragd.connect(), &model, &["ink", "is", "ink is"]).unwrap();
         // Ink is token 4 with row 1, and "is" token 5 with row 0.
-        assert_same(&vectors[0], &[-2.0, 1.0, 0.0, 4.0]);
-        assert_same(&vectors[1], &[2.5, 5.0, 7.5, 10.0]);
-        assert_same(&vectors[2], &[0.25, 3.0, 3.75, 7.0]);
+        assert_same("a text", &vectors[0], &[-2.0, 1.0, 0.0, 4.0]);
+        assert_same("a text", &vectors[1], &[2.5, 5.0, 7.5, 10.0]);
+        assert_same("a text", &vectors[2], &[0.25, 3.0, 3.75, 7.0]);
     }
 }
 
@@ -123,7 +114,11 @@ fn it_is_described_and_pinned_as_other_models() {
     assert!(error.message().contains("has changed on disk"), "{error}");
     model.digest = None;
     assert_ne!(describe(&mut client, &model).digest, info.digest);
-    assert_same(&embed(&mut client, &model, &["ink"]).unwrap()[0], &normalized(mean(&["ink"])));
+    assert_same(
+        "a text",
+        &embed(&mut client, &model, &["ink"]).unwrap()[0],
+        &normalized(mean(&["ink"])),
+    );
 }
 
 #[test]
@@ -135,7 +130,7 @@ fn its_tokens_are_compared_and_cut_as_those_of_other_models() {
     let passages = ["ink", "purple", ""].map(str::to_owned).to_vec();
     let rerank = Request::Rerank { model: model.clone(), query: "ink".to_owned(), passages };
     match client.call(&rerank).unwrap() {
-        Response::Scores { scores, .. } => assert_same(&scores, &[1.0, 0.0, 0.0]),
+        Response::Scores { scores, .. } => assert_same("a text", &scores, &[1.0, 0.0, 0.0]),
         other => panic!("{other:?}"),
     }
     let spans = vec![0..3, 4..12, 0..12];
@@ -143,12 +138,14 @@ fn its_tokens_are_compared_and_cut_as_those_of_other_models() {
     let in_place = Request::EmbedInPlace { model: model.clone(), lane: Lane::Bulk, documents };
     let expected = [mean(&["ink"]), mean(&["is", "black"]), mean(&["ink", "is", "black"])].concat();
     match client.call(&in_place).unwrap() {
-        Response::Vectors { values, .. } => assert_same(&values, &expected),
+        Response::Vectors { values, .. } => assert_same("a text", &values, &expected),
         other => panic!("{other:?}"),
     }
     let query = request(&model, EmbeddingKind::Query, Lane::Query, &["paper"]);
     match client.call(&query).unwrap() {
-        Response::Vectors { values, tokens: 1, .. } => assert_same(&values, &vector("paper")),
+        Response::Vectors { values, tokens: 1, .. } => {
+            assert_same("a text", &values, &vector("paper"))
+        }
         other => panic!("{other:?}"),
     }
 }

@@ -96,3 +96,16 @@ fn tokenizer() -> Value {
                   "max_input_chars_per_word": 100, "vocab": vocabulary},
     })
 }
+
+/// A vector of length 1 in the direction of `vector`.
+pub fn normalized(vector: Vec<f32>) -> Vec<f32> {
+    let length = vector.iter().map(|number| number * number).sum::<f32>().sqrt();
+    vector.into_iter().map(|number| number / length).collect()
+}
+
+/// Fails where a number of `found` is further than 0.00001 from that of `expected`.
+pub fn assert_same(what: &str, found: &[f32], expected: &[f32]) {
+    assert_eq!(found.len(), expected.len(), "{what}");
+    let apart = found.iter().zip(expected).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
+    assert!(apart < 1e-5, "{what}: {found:?} is not {expected:?}");
+}

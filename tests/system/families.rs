@@ -10,6 +10,7 @@ use postgres::Client;
 use super::cluster::Cluster;
 use super::documents::{assert_fails, count};
 use super::http_server::{Reply, Server};
+use super::static_table::{assert_same, normalized};
 use super::tiny_families::{self, Given};
 use super::{provider, static_table};
 
@@ -105,17 +106,6 @@ impl Brought {
             assert_same(name, found, expected);
         }
     }
-}
-
-fn assert_same(name: &str, found: &[f32], expected: &[f32]) {
-    assert_eq!(found.len(), expected.len(), "{name}");
-    let apart = found.iter().zip(expected).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
-    assert!(apart < 1e-5, "{name}: {found:?} is not {expected:?}");
-}
-
-fn normalized(vector: Vec<f32>) -> Vec<f32> {
-    let length = vector.iter().map(|number| number * number).sum::<f32>().sqrt();
-    vector.into_iter().map(|number| number / length).collect()
 }
 
 fn mean(rows: &[Vec<f32>]) -> Vec<f32> {

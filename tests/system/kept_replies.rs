@@ -2,6 +2,8 @@
 
 use std::thread;
 
+use postgres::Client;
+
 use super::cluster::{Cluster, wait_for};
 use super::communities::{KEPT, WALKED, asked, tell, wait_until, with_reader};
 use super::documents::{assert_fails, count};
@@ -24,8 +26,8 @@ fn a_reply_goes_with_what_its_chunks_have_shown() {
         count(client, "SELECT count(*) FROM story_rag_chunks_communities WHERE level = 0") == 12
     });
     assert_eq!(asked(&mut client, &http, WALKED).1, 3);
-    // Nothing has changed, so nothing goes.
-    wait_until(&mut client, |_| true);
+    // Nothing that they speak of has changed, so nothing goes.
+    look_through(&mut client);
     assert_eq!(count(&mut client, KEPT), 3);
     let chunk = "SELECT chunk_id FROM story_rag_chunks WHERE source_id = 1";
     let before = count(&mut client, chunk);
@@ -37,6 +39,30 @@ fn a_reply_goes_with_what_its_chunks_have_shown() {
     assert!(count(&mut client, KEPT) > 1);
     client.batch_execute("ALTER TABLE story DROP COLUMN tenant").unwrap();
     assert_eq!(count(&mut client, KEPT), 0);
+}
+
+/// Has communities looked through because of a row that no reply speaks of.
+fn look_through(client: &mut Client) {
+    let row =
+        "INSERT INTO story VALUES (100, 'It is told that Zora Zandt walked with Yara Zandt.', 0)";
+    client.batch_execute(row).unwrap();
+    let chunk = "SELECT count(*) FROM story_rag_chunks WHERE source_id = 100";
+    wait_until(client, |client| count(client, chunk) == 1);
+}
+
+#[test]
+fn a_reply_goes_whose_chunk_was_being_written_when_it_was_read() {
+    let Some(cluster) = Cluster::start(&[]) else { return };
+    let http = Server::answer(tell);
+    let (mut client, mut other) = (cluster.connect(), cluster.connect());
+    with_reader(&mut client, &http);
+    // The transaction is older than the question and ends after it.
+    let write = "UPDATE story_rag_chunks SET content = content WHERE source_id = 1";
+    other.batch_execute(&format!("BEGIN; {write}")).unwrap();
+    assert_eq!(asked(&mut client, &http, WALKED).1, 3);
+    other.batch_execute("COMMIT").unwrap();
+    look_through(&mut client);
+    wait_until(&mut client, |client| count(client, KEPT) == 1);
 }
 
 #[test]

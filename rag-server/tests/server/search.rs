@@ -73,6 +73,10 @@ fn several_queries_have_their_passages_in_their_order() {
         found["passages"][0].as_object().unwrap().keys().cloned().collect()
     };
     assert_eq!(members(&alone), members(&results[1]));
+    let (one, of_both) = (&alone["passages"][0], &results[1]["passages"][0]);
+    for member in ["rank", "source_key", "content", "start_char", "end_char"] {
+        assert_eq!(one[member], of_both[member], "{member}");
+    }
 }
 
 #[test]
